@@ -11,7 +11,7 @@ from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import context
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
@@ -19,12 +19,12 @@ from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import identity
 
 
-def _takes_variables(grad_fn) -> bool:
+def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
     parameters = inspect.signature(grad_fn).parameters
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _flat_gradients(gradients: Tensor):
+def _flat_gradients(gradients: TensorLike):
     """A list of tensors, slices and None, from one of them or a structure."""
     if gradients is None or isinstance(gradients, IndexedSlices):
         return [gradients]
@@ -77,7 +77,7 @@ class _WithGradient:
         return _called(self._function, args, kwargs)
 
 
-def _called(f, args, kwargs):
+def _called(f, args: Sequence[TensorLike], kwargs: dict[str, Any]):
     args = nest.map_structure(convert_to_tensor, args)
     watcher = GradientTape()
     with watcher:
@@ -143,9 +143,7 @@ def _backward(
     return backward
 
 
-def _in_graph(
-    result: Tensor, grad_fn: Callable[..., Any], inputs: Sequence[Tensor], variables: Sequence[Any]
-):
+def _in_graph(result: TensorLike, grad_fn: Callable[..., Any], inputs: Sequence[Tensor], variables: Sequence[Any]):
     """The result as a node whose gradient is the function's own."""
     graph = context.current_graph()
     flat = [graph.as_tensor(x) for x in nest.flatten(result)]
@@ -155,12 +153,12 @@ def _in_graph(
 
 
 @api("grad_pass_through")
-def grad_pass_through(f):
+def grad_pass_through(f: Callable[..., Any]):
     """`f`, with the gradient of the identity."""
 
     @custom_gradient
     def passing(*args, **kwargs):
-        def grad(*upstream, variables=None):
+        def grad(*upstream, variables: Sequence[Any] | None = None):
             gradients = upstream[0] if len(args) == 1 else list(upstream)
             return (gradients, [None] * len(variables)) if variables is not None else gradients
 
@@ -170,7 +168,7 @@ def grad_pass_through(f):
 
 
 @api("recompute_grad")
-def recompute_grad(f):
+def recompute_grad(f: Callable[..., Any]):
     """`f`, whose intermediate results are not kept for the gradient but computed again."""
 
     @custom_gradient
@@ -181,7 +179,7 @@ def recompute_grad(f):
         for variable in watcher.watched_variables():
             variable.read_value()
 
-        def grad(*upstream, variables=None):
+        def grad(*upstream, variables: Sequence[Variable] | None = None):
             own = [identity(x) for x in nest.flatten(args)]
             with GradientTape() as tape:
                 tape.watch([x for x in own if x.dtype.is_floating or x.dtype.is_complex])

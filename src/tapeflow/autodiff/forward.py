@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients, trainable
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
@@ -62,7 +63,7 @@ class ForwardAccumulator:
         self._recording = False
         self._tape.__exit__(typ, value, traceback)
 
-    def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
+    def jvp(self, primals: Tensor, unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE):
         """The derivatives of `primals` in the direction of the tangents, in the structure of `primals`.
 
         Args:
@@ -75,7 +76,7 @@ class ForwardAccumulator:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         return nest.map_structure(functools.partial(self._derivative, zero=zero), primals)
 
-    def _derivative(self, target, zero):
+    def _derivative(self, target: Tensor, zero: bool):
         """The derivative of one tensor."""
         if not trainable(target.dtype):
             return zeros_like(target) if zero else None
@@ -86,7 +87,7 @@ class ForwardAccumulator:
             derivative = self._unrecorded_derivative(target)
         return zeros_like(target) if derivative is None and zero else derivative
 
-    def _unrecorded_derivative(self, target):
+    def _unrecorded_derivative(self, target: Tensor):
         weights = zeros_like(target)
         with GradientTape(watch_accessed_variables=False) as linear:
             linear.watch(weights)

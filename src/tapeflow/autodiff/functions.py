@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow import _native
 from tapeflow.autodiff.tape import GradientTape, trainable
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.rows import identity
 
 
-def _positions(f, params, args):
+def _positions(f, params, args: Sequence[TensorLike]):
     """The positions of the arguments to differentiate with respect to."""
     if params is None:
         return range(len(args))
@@ -37,11 +40,11 @@ def _positions(f, params, args):
     raise ValueError(f"params must be all strings or all integers; got {params}.")
 
 
-def _name(f) -> str:
+def _name(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", repr(f))
 
 
-def _returned(f, result):
+def _returned(f, result: Tensor):
     if result is None:
         raise ValueError(
             "Cannot differentiate a function that returns None; did you forget to return a value "
@@ -130,7 +133,7 @@ def gradients_function(f, params=None):
     return decorated
 
 
-def implicit_value_and_gradients(f):
+def implicit_value_and_gradients(f: Callable[..., Any]):
     """A function that returns `f`'s result and (gradient, variable) of each trainable variable it used.
 
     Raises ValueError when `f` returns None or used no trainable variable.
@@ -151,7 +154,7 @@ def implicit_value_and_gradients(f):
     return decorated
 
 
-def implicit_gradients(f):
+def implicit_gradients(f: Callable[..., Any]):
     """A function that returns (gradient, variable) of each trainable variable that `f` used."""
     both = implicit_value_and_gradients(f)
 

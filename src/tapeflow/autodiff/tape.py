@@ -174,7 +174,7 @@ class GradientTape(_native.Tape):
             known = {id(v): v for v in (*known, *self._in_graph.variables())}.values()
         return tuple(sorted(known, key=lambda v: v._id))
 
-    def _derived(self, targets: Sequence[Tensor], sources, weights, zero: bool, again: bool = False):
+    def _derived(self, targets: Sequence[Tensor], sources: Any, weights, zero: bool, again: bool = False):
         """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph.
 
         `again`: what was recorded is asked once more after this.
@@ -195,7 +195,9 @@ class GradientTape(_native.Tape):
                 return self._gradient([target], sources, None, zero)
         return self._structured(target, sources, output_gradients, zero)
 
-    def _structured(self, target, sources, output_gradients: Sequence[Tensor] | None, zero: bool):
+    def _structured(
+        self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
+    ):
         flat_sources, composites = _flat_sources(sources)
         targets = _flat_targets(target)
         weights = None
@@ -230,7 +232,7 @@ class GradientTape(_native.Tape):
             ]  # fmt: skip
         return nest.pack_sequence_as(sources, results)
 
-    def _check_persistent(self, what, at_once):
+    def _check_persistent(self, what: str, at_once: bool):
         """A Jacobian is one use of a tape, unless a program wants it row by row."""
         if not at_once and not self._persistent and context.executing_eagerly():
             raise RuntimeError(
@@ -239,8 +241,8 @@ class GradientTape(_native.Tape):
             )
 
     def jacobian(
-        self, target, sources, unconnected_gradients=_NONE, parallel_iterations=None,
-        experimental_use_pfor: bool = True,
+        self, target: Tensor, sources: TensorLike, unconnected_gradients: UnconnectedGradients = _NONE,
+        parallel_iterations=None, experimental_use_pfor: bool = True,
     ):
         """Compute the derivatives of each element of `target` by each element of `sources`.
 
@@ -276,8 +278,8 @@ class GradientTape(_native.Tape):
         return nest.pack_sequence_as(sources, results)
 
     def batch_jacobian(
-        self, target, source, unconnected_gradients=_NONE, parallel_iterations=None,
-        experimental_use_pfor: bool = True,
+        self, target: Tensor, source: Tensor, unconnected_gradients: UnconnectedGradients = _NONE,
+        parallel_iterations=None, experimental_use_pfor: bool = True,
     ):
         """Compute the derivatives of each `target[i]` by `source[i]`.
 
@@ -315,7 +317,7 @@ class GradientTape(_native.Tape):
             self.__exit__(None, None, None)
         return target, zero
 
-    def explain(self, target, source) -> str:
+    def explain(self, target: Tensor, source: Tensor) -> str:
         """Says how `target` depends on `source`, or where the path between them broke."""
         return explaining.explain(self, target, source)
 
@@ -324,7 +326,7 @@ def _ones(tensor):
     return ones_like(tensor)
 
 
-def _flat_sources(sources):
+def _flat_sources(sources: TensorLike):
     """The tensors and variables in a structure, and whether some stand for slices."""
     composites = False
     flat = []

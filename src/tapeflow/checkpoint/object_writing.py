@@ -34,11 +34,7 @@ def register_fallback_session(session: Callable[[], Any]) -> None:
 
 
 def write_objects(
-    root: Any,
-    path: str,
-    session: Any = None,
-    options: CheckpointOptions | None = None,
-    then: Callable[[], None] | None = None,
+    root: Any, path: str, session: Any = None, options: Any = None, then: Callable[[], None] | None = None
 ) -> Any:
     """Writes all values that `root` holds, those of a graph's variables in a session.
 

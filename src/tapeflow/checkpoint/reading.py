@@ -50,7 +50,7 @@ def _text(name: Any) -> str:
 
 
 @public
-def load_checkpoint(ckpt_dir_or_file: str):
+def load_checkpoint(ckpt_dir_or_file: Any):
     """A CheckpointReader of a checkpoint, or of the latest one of a folder."""
     path = os.fspath(ckpt_dir_or_file)
     if os.path.isdir(path):
@@ -64,7 +64,7 @@ def load_checkpoint(ckpt_dir_or_file: str):
 
 
 @public
-def list_variables(ckpt_dir_or_file):
+def list_variables(ckpt_dir_or_file: str):
     """(name, shape) of all tensors of a checkpoint, sorted."""
     shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
     return [(name, shapes[name]) for name in sorted(shapes)]

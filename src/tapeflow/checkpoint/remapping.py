@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.checkpoint.first_format import Reader, reader_of
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
@@ -25,7 +26,9 @@ from tapeflow.ops.table import integer
     {"new_vocab_offset": integer, "num_new_vocab": integer, "old_vocab_size": -1},
     lambda attrs, inputs: [(attrs["num_new_vocab"],), ()], touches="files",
 )  # fmt: skip
-def GenerateVocabRemapping(new_vocab_file, old_vocab_file, new_vocab_offset, num_new_vocab, old_vocab_size):
+def GenerateVocabRemapping(
+    new_vocab_file: Tensor, old_vocab_file: Tensor, new_vocab_offset: int, num_new_vocab: int, old_vocab_size: int
+):
     """For each word of a part of the new vocabulary its place in the old one, or -1; and how many are there."""
     old_path = _text(old_vocab_file, "old_vocab_file")
     old_words = _lines(old_path)

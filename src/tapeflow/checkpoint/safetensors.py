@@ -33,7 +33,7 @@ _METADATA = "__metadata__"
 
 
 @public
-def save_file(tensors, filename, metadata=None):
+def save_file(tensors: dict[str, Any], filename, metadata: dict[str, Any] | None = None):
     """Writes tensors or arrays by name to a file, which is there whole or not at all.
 
     Args:

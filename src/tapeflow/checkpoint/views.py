@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from tapeflow import protos
 from tapeflow.checkpoint.bundle import BundleReader
@@ -13,6 +14,9 @@ from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import public_methods
 from tapeflow.core.tracking.trackable import TrackableReference
 
+if TYPE_CHECKING:
+    from tapeflow.checkpoint.objects import Checkpoint
+
 
 @public_methods
 class CheckpointView:
@@ -21,7 +25,7 @@ class CheckpointView:
     Raises NotFoundError for no checkpoint, ValueError for one without objects, DataLossError for a damaged one.
     """
 
-    def __init__(self, save_path):
+    def __init__(self, save_path: str):
         path = os.fspath(save_path)
         reader = BundleReader(path)
         if OBJECT_GRAPH_KEY not in reader:
@@ -35,7 +39,7 @@ class CheckpointView:
                 None, None, f"The object graph of the checkpoint {path} is damaged: {error}"
             ) from None
 
-    def children(self, node_id):
+    def children(self, node_id: int):
         """The numbers of the objects that an object holds, by name."""
         return {child["local_name"]: child["node_id"] for child in self._nodes[node_id]["children"]}
 
@@ -50,7 +54,7 @@ class CheckpointView:
                     found.append(child)
         return found
 
-    def match(self, obj):
+    def match(self, obj: Checkpoint):
         """The objects that `obj` holds under the names of the checkpoint, by number."""
         if not is_trackable(obj):
             raise ValueError(f"Expected a Trackable, got {obj} of type {type(obj)}.")
@@ -66,7 +70,7 @@ class CheckpointView:
                     todo.append(child)
         return matched
 
-    def diff(self, obj):
+    def diff(self, obj: Checkpoint):
         """What matches, the numbers of objects that only the checkpoint has, and the objects that only `obj` has."""
         matched = self.match(obj)
         rest = [number for number in self.descendants() if number not in matched]
@@ -78,11 +82,11 @@ class CheckpointView:
 class TrackableView:
     """The objects that an object holds, as checkpoints follow them."""
 
-    def __init__(self, root):
+    def __init__(self, root: Checkpoint):
         self._root = root
 
     @classmethod
-    def children(cls, obj, save_type: str = "checkpoint", **kwargs):
+    def children(cls, obj: Checkpoint, save_type: str = "checkpoint", **kwargs):
         """The objects that an object holds, by name."""
         return dict(children(obj, save_type, **kwargs))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from tapeflow.checkpoint.saved_items import keys_by_name
 from tapeflow.checkpoint.saving_nodes import restore_node
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core import context
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.ops.io.save_slice import SaveSliceInfo
 
 
 class _Whole:
@@ -45,7 +48,7 @@ class _Whole:
                 (value,) = restore_node(path, [tensor_name], [kind], slices=slices)
                 _begin_with_value(part, value)
 
-    def begin_with(self, value):
+    def begin_with(self, value: np.ndarray):
         """Lets the initializers give an array; eager variables are set at once."""
         for part in self.parts:
             own = _part_of(value, _slice(part))
@@ -60,7 +63,7 @@ def _slice(variable):
     return getattr(variable, "_save_slice_info", None)
 
 
-def _part_of(value, where):
+def _part_of(value: np.ndarray, where: SaveSliceInfo | None):
     if where is None:
         return value
     return value[tuple(slice(o, o + n) for o, n in zip(where.var_offset, where.var_shape, strict=True))]
@@ -90,7 +93,7 @@ def _apart():
     return get_default_graph().control_dependencies(None)
 
 
-def _begin_with_value(variable, value: Tensor):
+def _begin_with_value(variable, value: TensorLike):
     # The assignment stays the same operation: what begins with this variable's value, as averages do, follows it.
     value = building.as_symbolic(variable.graph, value, variable.dtype.base_dtype)
     variable._parts.initializer._update_input(1, value)
@@ -132,7 +135,7 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: dict[str, Any]):
             whole.begin_with_tensor(path, source)
 
 
-def _init_scope(source, target, known, shapes, path):
+def _init_scope(source: str, target: str, known: dict[str, Any], shapes: dict[str, Any], path: str):
     scope = target.rpartition("/")[0]
     if not source.endswith("/"):
         raise ValueError(f"Assignment map with scope only name {scope} should map to scope only {source}. Should be "
@@ -168,13 +171,13 @@ class VocabInfo(
     """
 
 
-def _words(path, size):
+def _words(path: str, size: int):
     with open(path, encoding="utf-8") as file:
         words = file.read().splitlines()
     return words if size is None or size < 0 else words[:size]
 
 
-def _remapped(whole, old, info):
+def _remapped(whole, old: np.ndarray, info: VocabInfo):
     """The old values in the order of the new words."""
     shape = tuple(whole.shape.as_list())
     make = info.backup_initializer
@@ -191,7 +194,7 @@ def _remapped(whole, old, info):
     return new
 
 
-def _wanted(vars_to_warm_start: str):
+def _wanted(vars_to_warm_start: Any):
     """The variables that are meant, by regular expressions of names, or themselves."""
     if vars_to_warm_start is None:
         return []
@@ -212,8 +215,8 @@ def _wanted(vars_to_warm_start: str):
 
 @public
 def warm_start(
-    ckpt_to_initialize_from: str, vars_to_warm_start: str = ".*", var_name_to_vocab_info=None,
-    var_name_to_prev_var_name=None,
+    ckpt_to_initialize_from: str, vars_to_warm_start: Any = ".*",
+    var_name_to_vocab_info: dict[str, Any] | None = None, var_name_to_prev_var_name: dict[str, Any] | None = None,
 ):
     """Lets variables begin with the values of a checkpoint, also where their vocabularies changed.
 

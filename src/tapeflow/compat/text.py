@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from tapeflow.core.annotations import PathLike, TensorLike
+
 
 def as_bytes(bytes_or_text, encoding: str = "utf-8"):
     """Make bytes of bytes or str.
@@ -56,7 +58,7 @@ def as_text(bytes_or_text, encoding: str = "utf-8"):
 as_str = as_text
 
 
-def as_str_any(value, encoding: str = "utf-8"):
+def as_str_any(value: TensorLike, encoding: str = "utf-8"):
     """Make a str of anything.
 
     Args:
@@ -72,6 +74,6 @@ def as_str_any(value, encoding: str = "utf-8"):
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
 
 
-def path_to_str(path):
+def path_to_str(path: PathLike):
     """The str of a path-like object; anything else as it is."""
     return os.fspath(path) if hasattr(path, "__fspath__") else path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import tapeflow.compat.v1 as tf
 from tapeflow.function.batching import nondifferentiable_batch_function as batch_function
@@ -11,8 +13,8 @@ __all__ = ["batch_function", "batch_function_v1"]
 
 
 def batch_function_v1(
-    num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
-    grad_timeout_micros=60 * 1000 * 1000, unbatch_timeout_micros=60 * 1000 * 1000,
+    num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int, allowed_batch_sizes=None,
+    grad_timeout_micros: int = 60 * 1000 * 1000, unbatch_timeout_micros: int = 60 * 1000 * 1000,
     max_enqueued_batches: int = 10,
 ):
     """Decorate a function of tensors whose calls are to be computed in batches, by ops `Batch` and `Unbatch`.
@@ -29,7 +31,7 @@ def batch_function_v1(
     Raises ValueError, at a call, for arguments that are no tensors.
     """
 
-    def decorate(function):
+    def decorate(function: Callable[..., Any]):
         @functools.wraps(function)
         def batched(*args):
             for each in args:

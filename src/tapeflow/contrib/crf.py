@@ -6,9 +6,12 @@ score each pair of neighbours (Lafferty, McCallum and Pereira 2001).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import fill, sequence_mask, zeros_like
@@ -34,12 +37,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _of_sequences(values, lengths):
+def _of_sequences(values: Tensor, lengths: Tensor):
     """The values; 0 where a sequence is empty."""
     return where(lengths <= 0, zeros_like(values), values)
 
 
-def crf_unary_score(tag_indices, sequence_lengths, inputs):
+def crf_unary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, inputs: TensorLike):
     """The sum of the potentials of the tags of each sequence."""
     tags = convert_to_tensor(tag_indices)
     batch, length = shape_of(tags, out_type=tags.dtype)[0], shape_of(tags, out_type=tags.dtype)[1]
@@ -49,7 +52,7 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
     return reduce_sum(scores * sequence_mask(sequence_lengths, shape_of(tags)[1], scores.dtype), 1)
 
 
-def crf_binary_score(tag_indices, sequence_lengths, transition_params):
+def crf_binary_score(tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike):
     """The sum of the transition parameters of the neighbours of each sequence."""
     tags = convert_to_tensor(tag_indices)
     scores = gather_nd(transition_params, stack([tags[:, :-1], tags[:, 1:]], -1))
@@ -57,29 +60,33 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
     return reduce_sum(scores * mask[:, 1:], 1)
 
 
-def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
+def crf_sequence_score(
+    inputs: TensorLike, tag_indices: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike
+):
     """The score of each sequence of tags, not normalized."""
     unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
     return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
 
 
-def crf_multitag_sequence_score(inputs, tag_bitmap, sequence_lengths, transition_params):
+def crf_multitag_sequence_score(
+    inputs: TensorLike, tag_bitmap: np.ndarray, sequence_lengths: TensorLike, transition_params: TensorLike
+):
     """The logarithm of the summed scores of the sequences that `tag_bitmap` [batch, length, tags] allows."""
     inputs = convert_to_tensor(inputs)
     allowed = where(tag_bitmap, inputs, fill(shape_of(inputs), cast(float("-inf"), inputs.dtype)))
     return crf_log_norm(allowed, sequence_lengths, transition_params)
 
 
-def _unrolled(cell, inputs, lengths, state, dtype: DType):
+def _unrolled(cell, inputs: TensorLike, lengths: TensorLike, state: Any, dtype: DType):
     return dynamic_rnn(cell, inputs, sequence_length=lengths, initial_state=state, dtype=dtype)
 
 
-def _one_less(lengths):
+def _one_less(lengths: Tensor):
     lengths = convert_to_tensor(lengths)
     return maximum(zeros_like(lengths), lengths - 1)
 
 
-def crf_log_norm(inputs, sequence_lengths, transition_params):
+def crf_log_norm(inputs: TensorLike, sequence_lengths: TensorLike, transition_params: TensorLike):
     """The logarithm of the summed scores of all sequences of tags."""
     inputs = convert_to_tensor(inputs)
     sequence_lengths = convert_to_tensor(sequence_lengths)
@@ -89,7 +96,10 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
     return _of_sequences(reduce_logsumexp(alphas, [1]), sequence_lengths)
 
 
-def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=None):
+def crf_log_likelihood(
+    inputs: TensorLike, tag_indices: TensorLike, sequence_lengths: TensorLike,
+    transition_params: TensorLike | None = None,
+):
     """(the log-likelihood of each sequence of tags, the transition parameters: a variable if there are none)."""
     inputs = convert_to_tensor(inputs)
     if transition_params is None:
@@ -102,7 +112,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=
 class _Transitions(RNNCell):
     """A cell whose state and output are numbers for each tag."""
 
-    def __init__(self, transition_params):
+    def __init__(self, transition_params: TensorLike):
         super().__init__()
         params = convert_to_tensor(transition_params)
         self._transition_params = expand_dims(params, 0)
@@ -122,7 +132,7 @@ class _Transitions(RNNCell):
 class CrfForwardRnnCell(_Transitions):
     """The alpha values of the forward algorithm."""
 
-    def __call__(self, inputs, state, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
         scores = expand_dims(state, 2) + self._transition_params
         alphas = inputs + reduce_logsumexp(scores, [1])
         return alphas, alphas
@@ -131,7 +141,7 @@ class CrfForwardRnnCell(_Transitions):
 class CrfDecodeForwardRnnCell(_Transitions):
     """The best scores, and the tag before from which each is reached."""
 
-    def __call__(self, inputs, state, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
         scores = expand_dims(state, 2) + self._transition_params
         return argmax(scores, 1, output_type=dtypes.int32), inputs + reduce_max(scores, [1])
 
@@ -139,7 +149,7 @@ class CrfDecodeForwardRnnCell(_Transitions):
 class CrfDecodeBackwardRnnCell(RNNCell):
     """The best tags, from the last one backwards."""
 
-    def __init__(self, num_tags):
+    def __init__(self, num_tags: int):
         super().__init__()
         self._num_tags = num_tags
 
@@ -153,14 +163,14 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         """One tag."""
         return 1
 
-    def __call__(self, inputs, state, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
         tags = squeeze(state, [1])
         found = gather_nd(inputs, stack([range_(shape_of(inputs)[0]), tags], 1))
         found = expand_dims(found, -1)
         return found, found
 
 
-def crf_decode(potentials, transition_params, sequence_length):
+def crf_decode(potentials, transition_params: TensorLike, sequence_length: TensorLike):
     """(the best tags [batch, length] as int32, their scores [batch])."""
     potentials = convert_to_tensor(potentials)
     sequence_length = convert_to_tensor(sequence_length)
@@ -175,7 +185,7 @@ def crf_decode(potentials, transition_params, sequence_length):
     return reverse_sequence(tags, sequence_length, seq_axis=1, batch_axis=0), reduce_max(scores, 1)
 
 
-def viterbi_decode(score, transition_params):
+def viterbi_decode(score: np.ndarray, transition_params: np.ndarray):
     """(the best tags, their score) of one sequence of potentials [length, tags], by NumPy."""
     best, back = score[0], []
     for potentials in score[1:]:

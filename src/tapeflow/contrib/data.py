@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.compat.v1 import data as _data
@@ -10,19 +11,19 @@ from tapeflow.core.structures import nest
 _experimental = _data.experimental
 
 
-def batch_and_drop_remainder(batch_size):
+def batch_and_drop_remainder(batch_size: int):
     """A transformation: batches of that size, without what is left."""
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
-def padded_batch_and_drop_remainder(batch_size, padded_shapes, padding_values=None):
+def padded_batch_and_drop_remainder(batch_size: int, padded_shapes, padding_values=None):
     """A transformation: padded batches of that size, without what is left."""
     return lambda dataset: dataset.padded_batch(
         batch_size, padded_shapes, padding_values, drop_remainder=True
     )
 
 
-def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
+def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride: int = 1):
     """A transformation: windows of so many elements, each so many further. Raises ValueError for two shifts."""
     if stride is not None:
         if window_shift is not None:
@@ -37,7 +38,7 @@ def sliding_window_batch(window_size, stride=None, window_shift=None, window_str
     return apply
 
 
-def sloppy_interleave(map_func, cycle_length, block_length=1):
+def sloppy_interleave(map_func: Callable[..., Any], cycle_length: int, block_length: int = 1):
     """A transformation: elements of several datasets in turn."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
 
 from tapeflow.compat.v1.distribute import get_loss_reduction
 from tapeflow.distribute import (
@@ -97,7 +98,8 @@ class MirroredStrategy(_MirroredStrategy):
     """
 
     def __init__(
-        self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None,
+        self, devices: Sequence[str] | None = None, num_gpus: int | None = None,
+        num_gpus_per_worker: int | None = None, cross_device_ops: AllReduceCrossDeviceOps | None = None,
         auto_shard_dataset: bool = False, cross_tower_ops=None,
     ):  # fmt: skip
         if cross_device_ops is not None and cross_tower_ops is not None:
@@ -116,7 +118,7 @@ class MirroredStrategy(_MirroredStrategy):
 class OneDeviceStrategy(_OneDeviceStrategy):
     """One replica, on one device."""
 
-    def __init__(self, device):
+    def __init__(self, device: str):
         super().__init__(device)
 
 

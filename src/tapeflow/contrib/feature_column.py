@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.feature_column import (
     sequence_categorical_column_with_hash_bucket,
@@ -21,7 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def sequence_input_layer(features, feature_columns, weight_collections=None, trainable: bool = True):
+def sequence_input_layer(
+    features: dict[str, Any], feature_columns: Sequence[Any], weight_collections=None, trainable: bool = True
+):
     """(a tensor [batch, time, n] of all columns, side by side in the order of their names, the lengths of sequences).
 
     Args:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.contrib.rnn.cells import EmbeddingWrapper, OutputProjectionWrapper
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
@@ -32,7 +32,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
+def rnn_decoder(
+    decoder_inputs: Sequence[Tensor], initial_state: TensorLike, cell: Any,
+    loop_function: Callable[..., Any] | None = None, scope: str | None = None,
+):
     """The outputs of `cell`, a list, and its last state.
 
     `loop_function(previous output, step)` gives the inputs after the first, in place of those of `decoder_inputs`.
@@ -51,7 +54,10 @@ def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=N
     return outputs, state
 
 
-def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype: DTypeLike = dtypes.float32, scope=None):
+def basic_rnn_seq2seq(
+    encoder_inputs: Sequence[Tensor], decoder_inputs: Sequence[Tensor], cell, dtype: DTypeLike = dtypes.float32,
+    scope=None,
+):
     """Reads one sequence, and decodes another one from the state that this leaves; two cells, alike."""
     with variable_scope(scope or "basic_rnn_seq2seq"):
         _, state = static_rnn(copy.deepcopy(cell), encoder_inputs, dtype=dtype)
@@ -59,7 +65,8 @@ def basic_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, dtype: DTypeLike = d
 
 
 def tied_rnn_seq2seq(
-    encoder_inputs, decoder_inputs, cell, loop_function=None, dtype: DTypeLike = dtypes.float32, scope=None
+    encoder_inputs: Sequence[Tensor], decoder_inputs: Sequence[Tensor], cell,
+    loop_function: Callable[..., Any] | None = None, dtype: DTypeLike = dtypes.float32, scope=None,
 ):
     """As basic_rnn_seq2seq, with one cell for both."""
     with variable_scope("combined_tied_rnn_seq2seq"):
@@ -82,8 +89,9 @@ def _embedded_best(embedding: Any, projection: Any, update: bool) -> Callable[[A
 
 
 def embedding_rnn_decoder(
-    decoder_inputs, initial_state, cell, num_symbols, embedding_size, output_projection=None,
-    feed_previous: bool = False, update_embedding_for_previous: bool = True, scope=None,
+    decoder_inputs: Sequence[Tensor], initial_state: TensorLike, cell: OutputProjectionWrapper, num_symbols: int,
+    embedding_size: int, output_projection=None, feed_previous: bool = False,
+    update_embedding_for_previous: bool = True, scope=None,
 ):  # fmt: skip
     """rnn_decoder on numbers of symbols; with `feed_previous` each step reads what the last one found most likely.
 
@@ -104,8 +112,9 @@ def embedding_rnn_decoder(
 
 
 def embedding_rnn_seq2seq(
-    encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
-    output_projection=None, feed_previous: bool = False, dtype: DTypeLike | None = None, scope=None,
+    encoder_inputs: Sequence[Tensor], decoder_inputs: Sequence[Tensor], cell, num_encoder_symbols: int,
+    num_decoder_symbols: int, embedding_size: int, output_projection=None, feed_previous: bool | Tensor = False,
+    dtype: DTypeLike | None = None, scope=None,
 ):  # fmt: skip
     """basic_rnn_seq2seq on numbers of symbols. `feed_previous` is a bool, or a bool tensor that decides at run time."""
     with variable_scope(scope or "embedding_rnn_seq2seq") as scope:
@@ -140,7 +149,7 @@ def embedding_rnn_seq2seq(
 
 
 def sequence_loss_by_example(
-    logits, targets, weights, average_across_timesteps: bool = True, softmax_loss_function=None,
+    logits: Any, targets: Any, weights, average_across_timesteps: bool = True, softmax_loss_function=None,
     name: str | None = None,
 ):
     """The weighted cross-entropy of each sequence, [batch]; lists of one tensor a step.
@@ -169,7 +178,7 @@ def sequence_loss_by_example(
 
 
 def sequence_loss(
-    logits, targets, weights, average_across_timesteps: bool = True, average_across_batch: bool = True,
+    logits: Any, targets: Any, weights, average_across_timesteps: bool = True, average_across_batch: bool = True,
     softmax_loss_function=None, name: str | None = None,
 ):  # fmt: skip
     """sequence_loss_by_example, summed over the batch or averaged: a scalar."""

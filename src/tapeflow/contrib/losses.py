@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import FloatLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
@@ -43,7 +44,7 @@ __all__ = [
 
 
 @add_arg_scope
-def add_loss(loss, loss_collection: str = "losses"):
+def add_loss(loss: TensorLike, loss_collection: str = "losses"):
     """Puts a loss into a collection, unless that is None."""
     if loss_collection:
         _add_loss(loss, loss_collection)
@@ -80,7 +81,7 @@ def _present(values, weights):
 
 
 @add_arg_scope
-def compute_weighted_loss(losses, weights: float = 1.0, scope=None):
+def compute_weighted_loss(losses: TensorLike, weights: FloatLike = 1.0, scope: str | None = None):
     """The weighted sum of losses by the number of those with a weight; it joins the collection.
 
     Raises ValueError for tensors of unknown rank.
@@ -94,7 +95,7 @@ def compute_weighted_loss(losses, weights: float = 1.0, scope=None):
         return mean
 
 
-def _floats(predictions, labels):
+def _floats(predictions: TensorLike, labels):
     """Predictions and labels as float32, of shapes that fit."""
     predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
     predictions.shape.assert_is_compatible_with(labels.shape)
@@ -102,7 +103,7 @@ def _floats(predictions, labels):
 
 
 @add_arg_scope
-def absolute_difference(predictions, labels=None, weights: float = 1.0, scope=None):
+def absolute_difference(predictions: Tensor, labels: Tensor | None = None, weights: FloatLike = 1.0, scope=None):
     """The weighted mean of |predictions - labels|."""
     with name_scope(scope or "absolute_difference") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -110,7 +111,10 @@ def absolute_difference(predictions, labels=None, weights: float = 1.0, scope=No
 
 
 @add_arg_scope
-def cosine_distance(predictions, labels=None, axis=None, weights: float = 1.0, scope=None, dim=None):
+def cosine_distance(
+    predictions: Tensor, labels: Tensor | None = None, axis=None, weights: FloatLike = 1.0, scope=None,
+    dim: int | None = None,
+):
     """1 - the cosines of unit vectors along an axis. Raises ValueError without one."""
     axis = dim if axis is None else axis
     if axis is None:
@@ -121,7 +125,7 @@ def cosine_distance(predictions, labels=None, axis=None, weights: float = 1.0, s
 
 
 @add_arg_scope
-def hinge_loss(logits, labels=None, scope=None):
+def hinge_loss(logits: Tensor, labels: Tensor | None = None, scope=None):
     """max(0, 1 - logits * labels) of each example, with labels 0 and 1 as -1 and 1; not collected."""
     with name_scope(scope or "hinge_loss"):
         logits, labels = _floats(logits, labels)
@@ -129,7 +133,9 @@ def hinge_loss(logits, labels=None, scope=None):
 
 
 @add_arg_scope
-def log_loss(predictions, labels=None, weights: float = 1.0, epsilon: float = 1e-7, scope=None):
+def log_loss(
+    predictions: Tensor, labels: Tensor | None = None, weights: FloatLike = 1.0, epsilon: float = 1e-7, scope=None
+):
     """The weighted mean of the surprise at labels 0 and 1."""
     with name_scope(scope or "log_loss") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -138,7 +144,9 @@ def log_loss(predictions, labels=None, weights: float = 1.0, epsilon: float = 1e
 
 
 @add_arg_scope
-def mean_squared_error(predictions, labels=None, weights: float = 1.0, scope=None):
+def mean_squared_error(
+    predictions: TensorLike, labels: TensorLike | None = None, weights: FloatLike = 1.0, scope=None
+):
     """The weighted mean of (predictions - labels)^2."""
     with name_scope(scope or "mean_squared_error") as scope:
         predictions, labels = _floats(predictions, labels)
@@ -146,7 +154,9 @@ def mean_squared_error(predictions, labels=None, weights: float = 1.0, scope=Non
 
 
 @add_arg_scope
-def mean_pairwise_squared_error(predictions, labels=None, weights: float = 1.0, scope=None):
+def mean_pairwise_squared_error(
+    predictions: Tensor, labels: Tensor | None = None, weights: FloatLike = 1.0, scope=None
+):
     """The sum over examples of the mean, over pairs of their elements, of the squared difference of differences.
 
     Raises ValueError for tensors of unknown rank.
@@ -164,7 +174,9 @@ def mean_pairwise_squared_error(predictions, labels=None, weights: float = 1.0, 
 
 
 @add_arg_scope
-def sigmoid_cross_entropy(logits, multi_class_labels, weights: float = 1.0, label_smoothing=0, scope=None):
+def sigmoid_cross_entropy(
+    logits: TensorLike, multi_class_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: int = 0, scope=None
+):
     """The weighted mean of the cross-entropy of independent classes."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(multi_class_labels)
@@ -177,7 +189,9 @@ def sigmoid_cross_entropy(logits, multi_class_labels, weights: float = 1.0, labe
 
 
 @add_arg_scope
-def softmax_cross_entropy(logits, onehot_labels, weights: float = 1.0, label_smoothing=0, scope=None):
+def softmax_cross_entropy(
+    logits: TensorLike, onehot_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: float = 0, scope=None
+):
     """The weighted mean of the cross-entropy of exclusive classes."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
         logits, labels = convert_to_tensor(logits), convert_to_tensor(onehot_labels)
@@ -191,7 +205,7 @@ def softmax_cross_entropy(logits, onehot_labels, weights: float = 1.0, label_smo
 
 
 @add_arg_scope
-def sparse_softmax_cross_entropy(logits, labels, weights: float = 1.0, scope=None):
+def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, weights: FloatLike = 1.0, scope=None):
     """`softmax_cross_entropy` of class numbers."""
     with name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
         labels = convert_to_tensor(labels)

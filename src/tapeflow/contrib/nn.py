@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.rows import shape
@@ -14,7 +15,9 @@ from tapeflow.ops.random.distributions import uniform
 __all__ = ["alpha_dropout", "nth_element", "scaled_softplus"]
 
 
-def alpha_dropout(x, keep_prob, noise_shape=None, seed: int | None = None, name: str | None = None):
+def alpha_dropout(
+    x: TensorLike, keep_prob: float, noise_shape=None, seed: int | None = None, name: str | None = None
+):
     """Dropout that keeps mean and variance of self-normalising networks (Klambauer et al. 2017).
 
     Raises ValueError for a probability outside (0, 1].
@@ -31,13 +34,13 @@ def alpha_dropout(x, keep_prob, noise_shape=None, seed: int | None = None, name:
     return a * (x * kept + alpha * (1 - kept)) + b
 
 
-def scaled_softplus(x, alpha, clip=None, name: str | None = None):
+def scaled_softplus(x: TensorLike, alpha: float, clip=None, name: str | None = None):
     """alpha * softplus(x / alpha), clipped where a bound is given."""
     x = convert_to_tensor(x)
     y = alpha * softplus(x / alpha)
     return y if clip is None else minimum(y, clip)
 
 
-def nth_element(input, n, reverse: bool = False, name: str | None = None):
+def nth_element(input: TensorLike, n: int, reverse: bool = False, name: str | None = None):
     """The nth smallest (or largest) of the last axis."""
     return gather(sort(input, direction="DESCENDING" if reverse else "ASCENDING"), n, axis=-1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 import tapeflow.compat.v1 as tf
@@ -10,7 +13,7 @@ from tapeflow.core.annotations import ShapeLike
 __all__ = ["periodic_resample"]
 
 
-def _bad(text):
+def _bad(text: str):
     return tf.errors.InvalidArgumentError(None, None, f"periodic_resample {text}")
 
 
@@ -37,7 +40,7 @@ def _target(sizes, wanted) -> tuple[int, list[int]]:
     return free[0], [left if i in free else n for i, n in enumerate(wanted)]
 
 
-def _places(sizes, wanted):
+def _places(sizes: Any, wanted: Sequence[int | None]):
     """For each element of the result the one of the input that it is, both counted in row-major order."""
     sizes = [int(n) for n in sizes]
     axis, out = _target(sizes, wanted)
@@ -54,7 +57,7 @@ def _places(sizes, wanted):
     return sum(s * stride for s, stride in zip(source, strides, strict=True)).astype(np.int64)
 
 
-def periodic_resample(values, shape: ShapeLike, name: str | None = None):
+def periodic_resample(values: Any, shape: ShapeLike, name: str | None = None):
     """`values` with other sizes, of which one axis shrinks as the others grow.
 
     Args:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
@@ -11,7 +12,6 @@ from tapeflow.estimator.export import PredictOutput
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
-    from tapeflow.graph.run.session import Session
 
 __all__ = ["Predictor", "from_estimator", "from_saved_model"]
 
@@ -26,9 +26,7 @@ class Predictor:
       feed_tensors, fetch_tensors: dicts of tensors.
     """
 
-    def __init__(
-        self, graph: Graph, session: Session, feed_tensors: dict[str, Any], fetch_tensors: dict[str, Any]
-    ):
+    def __init__(self, graph: Graph, session: Any, feed_tensors: dict[str, Any], fetch_tensors: dict[str, Any]):
         self._graph, self._session = graph, session
         self._feed_tensors, self._fetch_tensors = feed_tensors, fetch_tensors
 
@@ -76,7 +74,10 @@ def _named(graph: Graph, infos):
     return {name: graph.get_tensor_by_name(info.name) for name, info in infos.items()}
 
 
-def _check(signature_def_key: str | None, signature_def, input_names, output_names):
+def _check(
+    signature_def_key: str | None, signature_def, input_names: dict[str, Any] | None,
+    output_names: dict[str, Any] | None,
+):
     if (input_names is None) != (output_names is None):
         raise ValueError("input_names and output_names must both be specified or both be unspecified.")
     if sum(x is not None for x in (signature_def_key, signature_def, input_names)) > 1:
@@ -96,8 +97,8 @@ def _signature(meta_graph, key: str):
 
 
 def from_saved_model(
-    export_dir: str, signature_def_key: str | None = None, signature_def=None, input_names=None,
-    output_names=None, tags=None, graph=None, config=None,
+    export_dir: str, signature_def_key: str | None = None, signature_def=None, input_names: Any = None,
+    output_names=None, tags=None, graph: Graph | None = None, config=None,
 ):  # fmt: skip
     """A Predictor of a SavedModel.
 
@@ -129,7 +130,7 @@ def from_saved_model(
     return Predictor(graph, session, feeds, fetches)
 
 
-def _output(spec, key):
+def _output(spec, key: str):
     """What an EstimatorSpec exports under a key. Raises KeyError for one that is not there."""
     outputs = spec.export_outputs or {_DEFAULT: PredictOutput(spec.predictions)}
     if len(outputs) == 1 and _DEFAULT not in outputs:
@@ -139,7 +140,10 @@ def _output(spec, key):
     return outputs[key]
 
 
-def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):
+def from_estimator(
+    estimator, serving_input_receiver_fn: Callable[..., Any], output_key: str | None = None,
+    graph: Graph | None = None, config=None,
+):
     """A Predictor of an estimator and its last checkpoint.
 
     Args:

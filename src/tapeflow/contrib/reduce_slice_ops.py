@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 import tapeflow.compat.v1 as tf
-from tapeflow.core.dtypes import DType
+from tapeflow.core.annotations import TensorLike
 
 __all__ = ["reduce_slice_max", "reduce_slice_min", "reduce_slice_prod", "reduce_slice_sum"]
 
 
-def _least(dtype: DType):
+def _least(dtype: Any):
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def _most(dtype: DType):
+def _most(dtype: Any):
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
 
 
-def _reduce(ufunc, empty, data, indices, axis, name: str | None):
+def _reduce(ufunc, empty: Callable[..., Any], data, indices, axis, name: str | None):
     data = tf.convert_to_tensor(data, name="data")
     indices = tf.convert_to_tensor(indices, name="indices")
     rank = indices.shape.ndims
@@ -58,19 +61,19 @@ _TEXT = """{} of slices of an axis.
     """
 
 
-def reduce_slice_sum(data, indices, axis, name: str | None = None):
+def reduce_slice_sum(data: np.ndarray, indices: TensorLike, axis: int, name: str | None = None):
     return _reduce(np.add, lambda dtype: 0, data, indices, axis, name)
 
 
-def reduce_slice_prod(data, indices, axis, name: str | None = None):
+def reduce_slice_prod(data: np.ndarray, indices: TensorLike, axis: int, name: str | None = None):
     return _reduce(np.multiply, lambda dtype: 1, data, indices, axis, name)
 
 
-def reduce_slice_max(data, indices, axis, name: str | None = None):
+def reduce_slice_max(data: np.ndarray, indices: TensorLike, axis: int, name: str | None = None):
     return _reduce(np.maximum, _least, data, indices, axis, name)
 
 
-def reduce_slice_min(data, indices, axis, name: str | None = None):
+def reduce_slice_min(data: np.ndarray, indices: TensorLike, axis: int, name: str | None = None):
     return _reduce(np.minimum, _most, data, indices, axis, name)
 
 

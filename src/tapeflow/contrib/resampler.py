@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import Tensor
 
 __all__ = ["resampler"]
 
 
-def _checked(data, warp):
+def _checked(data: Any, warp: Any):
     """Raise for shapes that are known to be wrong."""
     if data.shape.ndims not in (None, 4):
         raise tf.errors.UnimplementedError(
@@ -29,7 +32,7 @@ def _checked(data, warp):
         )  # fmt: skip
 
 
-def resampler(data, warp, name="resampler"):
+def resampler(data: Any, warp: Any, name: str = "resampler"):
     """The values of images between their pixels, interpolated bilinearly; images are surrounded by zeros.
 
     Args:
@@ -58,7 +61,7 @@ def resampler(data, warp, name="resampler"):
         place = first + (tf.cast(low_y, tf.int32) + 1) * (width + 2) + tf.cast(low_x, tf.int32) + 1
         right, below = (x - low_x)[..., None], (y - low_y)[..., None]
 
-        def row(start):
+        def row(start: Tensor):
             return (1 - right) * tf.gather(flat, start) + right * tf.gather(flat, start + 1)
 
         out = (1 - below) * row(place) + below * row(place + width + 2)

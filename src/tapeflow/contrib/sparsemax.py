@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tapeflow.compat.v1 as tf
 
 __all__ = ["sparsemax", "sparsemax_loss"]
@@ -26,7 +28,7 @@ def sparsemax(logits, name: str | None = None):
         return tf.where(lost, tf.fill([rows, classes], tf.constant(float("nan"), logits.dtype)), out)
 
 
-def sparsemax_loss(logits, sparsemax, labels, name: str | None = None):
+def sparsemax_loss(logits: Any, sparsemax: Any, labels: Any, name: str | None = None):
     """The loss of each row [batch] whose gradient is `sparsemax(logits) - labels`.
 
     Args:

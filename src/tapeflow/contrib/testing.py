@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def assert_summary(expected_tags, expected_simple_values, summary_proto):
+def assert_summary(expected_tags: Sequence[str], expected_simple_values: dict[str, Any], summary_proto):
     """Raises ValueError for other tags, AssertionError for values that differ in the second decimal place."""
     for value in summary_proto.value:
         if value.tag in expected_simple_values:
@@ -28,29 +30,29 @@ def assert_summary(expected_tags, expected_simple_values, summary_proto):
         raise ValueError(f"Expected tags {expected}, got {actual}.")
 
 
-def to_summary_proto(summary_str):
+def to_summary_proto(summary_str: bytes):
     """The Summary in bytes."""
     return protos.Summary.FromString(summary_str)
 
 
-def latest_event_file(base_dir):
+def latest_event_file(base_dir: str):
     """The newest file of events in a folder, or None."""
     paths = glob.glob(os.path.join(glob.escape(base_dir), "events.*"))
     return max(paths, default=None)
 
 
-def latest_events(base_dir):
+def latest_events(base_dir: str):
     """The events of the newest file."""
     path = latest_event_file(base_dir)
     return v1.train.summary_iterator(path) if path else []
 
 
-def latest_summaries(base_dir):
+def latest_summaries(base_dir: str):
     """Those of the newest events that have summaries."""
     return [event for event in latest_events(base_dir) if event.HasField("summary")]
 
 
-def simple_values_from_events(events, tags):
+def simple_values_from_events(events, tags: Sequence[str]):
     """The last value of each tag, by steps. Raises ValueError for summaries of other kinds."""
     found: dict[str, tuple[int, float]] = {}
     for event in events:

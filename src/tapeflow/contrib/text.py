@@ -8,6 +8,7 @@ import numpy as np
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib import lookup
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.dtypes import DType
 
 __all__ = ["skip_gram_sample", "skip_gram_sample_with_text_vocab"]
@@ -42,7 +43,7 @@ def _check_vocabulary(table, min_count, subsampling, corpus_size):
 
 
 def _filter_input(
-    input_tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed: int | None
+    input_tensor: Tensor, vocab_freq_table, vocab_min_count, vocab_subsampling, corpus_size, seed: int | None
 ):
     """The tokens that the vocabulary has often enough, without some of those that it has too often."""
     if vocab_freq_table is None:
@@ -69,9 +70,10 @@ def _filter_input(
 
 
 def skip_gram_sample(
-    input_tensor, min_skips: int = 1, max_skips: int = 5, start=0, limit=-1,
+    input_tensor: TensorLike, min_skips: int = 1, max_skips: int = 5, start: int = 0, limit=-1,
     emit_self_as_target: bool = False, vocab_freq_table=None, vocab_min_count=None, vocab_subsampling=None,
-    corpus_size=None, batch_size=None, batch_capacity=None, seed: int | None = None, name: str | None = None,
+    corpus_size=None, batch_size: int | None = None, batch_capacity=None, seed: int | None = None,
+    name: str | None = None,
 ):
     """(tokens, labels): every token of a text with each of its neighbours, in windows of random width.
 
@@ -129,10 +131,10 @@ def _counted(file, token_index, count_index, dtype: DType, delimiter):
 
 
 def skip_gram_sample_with_text_vocab(
-    input_tensor, vocab_freq_file, vocab_token_index=0, vocab_token_dtype=tf.string, vocab_freq_index=1,
-    vocab_freq_dtype=tf.float64, vocab_delimiter: str = ",", vocab_min_count: int = 0, vocab_subsampling=None,
-    corpus_size=None, min_skips: int = 1, max_skips: int = 5, start=0, limit=-1,
-    emit_self_as_target: bool = False, batch_size=None, batch_capacity=None, seed: int | None = None,
+    input_tensor: TensorLike, vocab_freq_file, vocab_token_index: int = 0, vocab_token_dtype=tf.string,
+    vocab_freq_index: int = 1, vocab_freq_dtype=tf.float64, vocab_delimiter: str = ",", vocab_min_count: int = 0,
+    vocab_subsampling=None, corpus_size=None, min_skips: int = 1, max_skips: int = 5, start: int = 0, limit=-1,
+    emit_self_as_target: bool = False, batch_size: int | None = None, batch_capacity=None, seed: int | None = None,
     name: str | None = None,
 ):
     """`skip_gram_sample` with a vocabulary from a text file, whose lines hold a token and how often it occurs.

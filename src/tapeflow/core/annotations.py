@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -44,6 +45,19 @@ ShapeLike: TypeAlias = TensorShape | Tensor | Variable | np.ndarray | int | Iter
 
 # One or several axes.
 AxisLike: TypeAlias = int | Sequence[int] | Tensor | Variable | np.ndarray
+
+# A size or a number, which may be known only when a graph runs.
+IntLike: TypeAlias = int | np.integer | Tensor | Variable | np.ndarray
+FloatLike: TypeAlias = float | np.floating | Tensor | Variable | np.ndarray
+
+# The name of a file or folder.
+PathLike: TypeAlias = str | os.PathLike[str]
+
+# Names of collections of a graph, or for each kind of variable its own.
+Collections: TypeAlias = str | Iterable[str] | Mapping[str, Any]
+
+# What Keras looks up: a name, a config, or what they stand for.
+Configurable: TypeAlias = str | Mapping[str, Any] | Callable[..., Any]
 
 
 class Array(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes, stand_ins, tensor_shape
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs import type_spec_registry
@@ -95,7 +95,7 @@ class SparseTensor:
         """What is known of the dense shape."""
         return self.shape
 
-    def set_shape(self, shape) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Say more about the dense shape. Raises ValueError where that contradicts what is known."""
         self._given_shape = self.shape.merge_with(shape)
 
@@ -117,14 +117,14 @@ class SparseTensor:
             found += [op for op in part.consumers() if op not in found]
         return found
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session=None):
         """The value in a session, a `SparseTensorValue`."""
         parts = [self._indices, self._values, self._dense_shape]
         if session is None:
             return SparseTensorValue(*[part.eval(feed_dict) for part in parts])
         return SparseTensorValue(*session.run(parts, feed_dict))
 
-    def _from_session_values(self, values):
+    def _from_session_values(self, values: Sequence[np.ndarray]):
         return SparseTensorValue(*values)
 
     @property

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ class GraphSeeds(NamedTuple):
     second: int | None
 
 
-def integer(value, op):
+def integer(value: Any, op: str):
     """A Python int from an int, a number of NumPy's or an integer scalar tensor. Raises TypeError for others."""
     if hasattr(value, "numpy"):
         value = value.numpy()
@@ -36,13 +37,13 @@ def integer(value, op):
     return number
 
 
-def require(condition, message, op):
+def require(condition: bool, message: str, op: str):
     """Raises InvalidArgumentError that names the transformation's op."""
     if not condition:
         raise InvalidArgumentError(None, None, f"{message} [Op:{op}]")
 
 
-def require_callable(fn, name="func"):
+def require_callable(fn: Callable[..., Any], name: str = "func"):
     """Raises ValueError for an argument that should be a function and is not."""
     if not callable(fn):
         raise ValueError(

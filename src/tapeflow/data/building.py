@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.options import merged
 
 
-def build(arguments, *parents):
+def build(arguments: Sequence[Any], *parents):
     """A dataset of the arguments that a module made, with the options of the datasets it is made of."""
     made = dataset_class().of(*arguments)
     made._parents = parents

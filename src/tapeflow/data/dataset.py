@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
@@ -34,6 +38,9 @@ from tapeflow.data.transform.unbatching import UnbatchingMethods
 from tapeflow.data.transform.windows import WindowMethods
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.tensor import SymbolicTensor
+
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -98,7 +105,10 @@ class Dataset(
         return made
 
     @classmethod
-    def from_recipe(cls, kind, inputs, make, spec, outer=()):
+    def from_recipe(
+        cls, kind: str, inputs: Sequence[Tensor], make: Callable[..., Any], spec: Sequence[Any] | TensorSpec,
+        outer: ShapeLike = (),
+    ):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
         made = Dataset.of(kind, not_yet, spec)
         made._captured = tuple(inputs)
@@ -120,7 +130,7 @@ class Dataset(
 
     # Results
 
-    def reduce(self, initial_state, reduce_func, name=None):
+    def reduce(self, initial_state: TensorLike, reduce_func: Callable[..., Any], name: str | None = None):
         """Fold the elements into one value.
 
         Args:
@@ -142,13 +152,13 @@ class Dataset(
         state, traced = results.fold(self, initial_state, reduce_func)
         return mapping.reduced(self, state, traced)
 
-    def get_single_element(self, name=None):
+    def get_single_element(self, name: str | None = None):
         """The only element; raises InvalidArgumentError when there are none or several."""
         if not context.executing_eagerly():
             return results.single_element(self, iterating.single_element)
         return iterating.single_element(self)
 
-    def apply(self, transformation_func):
+    def apply(self, transformation_func: Callable[..., Any]):
         """Apply a function to the dataset.
 
         Args:
@@ -192,11 +202,11 @@ class Dataset(
         """An iterator with `get_next()`, as in TensorFlow 1.x."""
         return self._iterator(True)
 
-    def make_initializable_iterator(self, shared_name=None):
+    def make_initializable_iterator(self, shared_name: str | None = None):
         """An iterator with `get_next()` and an `initializer` that starts it again."""
         return self._iterator(False, shared_name)
 
-    def _iterator(self, started, shared_name=None):
+    def _iterator(self, started: bool, shared_name: str | None = None):
         if context.executing_eagerly():
             if not started:
                 raise RuntimeError(

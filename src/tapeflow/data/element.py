@@ -5,12 +5,14 @@ Unlike `tf.nest`, a list inside an element is not structure: it is converted to 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.specs.extension_type import ExtensionType
@@ -22,6 +24,9 @@ from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ops.sparse.functions import to_dense
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
 
 # Leaves of several tensors.
 COMPOSITES = (SparseTensor, RaggedTensor, TensorArray, ExtensionType)
@@ -57,7 +62,7 @@ def flatten(value):
     return [value]
 
 
-def map_leaves(fn, first, *rest):
+def map_leaves(fn: Callable[..., Any], first: Any, *rest):
     """`fn` on corresponding leaves. Raises TypeError or ValueError where structures differ."""
     if not is_structure(first):
         return fn(first, *rest)
@@ -70,7 +75,7 @@ def map_leaves(fn, first, *rest):
     return rebuild(first, [map_leaves(fn, *items) for items in zip(children(first), *columns)])
 
 
-def same_container(first, other):
+def same_container(first: Any, other: Sequence[Any] | dict[str, Any]):
     """Raises when two containers differ in kind, length or keys."""
     mapping = isinstance(first, Mapping)
     if not is_structure(other) or mapping != isinstance(other, Mapping):
@@ -115,12 +120,12 @@ def to_element(value):
     return convert_to_tensor(value)
 
 
-def spec_of(element):
+def spec_of(element: TensorLike | dict[str, Any] | Dataset):
     """The structure of specs of one concrete element."""
     return map_leaves(leaf_spec, element)
 
 
-def leaf_spec(leaf):
+def leaf_spec(leaf: Tensor | SparseTensor | Dataset):
     """The spec of one leaf; None for None."""
     if leaf is None:
         return None
@@ -139,7 +144,7 @@ class DatasetSpec(TypeSpec):
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
-    def __init__(self, element_spec, dataset_shape=()):
+    def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 
@@ -231,7 +236,7 @@ def unflatten(like, leaves):
     return next(leaves)
 
 
-def as_numpy(leaf):
+def as_numpy(leaf: Tensor):
     """The NumPy value of a leaf; an inner dataset becomes an iterable of NumPy values."""
     if isinstance(leaf, Tensor):
         value = leaf.numpy()
@@ -250,7 +255,7 @@ def as_numpy(leaf):
     )
 
 
-def check_numpy(spec):
+def check_numpy(spec: TensorSpec):
     """Raises TypeError for a spec whose values have no NumPy values."""
     if spec is not None and not isinstance(
         spec, (TensorSpec, SparseTensorSpec, RaggedTensorSpec, DatasetSpec)
@@ -261,7 +266,7 @@ def check_numpy(spec):
         )
 
 
-def merge_specs(first, second):
+def merge_specs(first: TensorSpec, second: TensorSpec):
     """The most specific spec that both specs satisfy, or None when there is none."""
     if first == second:
         return first
@@ -277,7 +282,7 @@ def merge_specs(first, second):
     return TensorSpec(common_shape(first.shape, second.shape), first.dtype)
 
 
-def common_shape(first, second):
+def common_shape(first: TensorShape, second: TensorShape):
     """A shape with None where the two shapes differ, unknown when their ranks do."""
     first, second = TensorShape(first), TensorShape(second)
     if first.rank is None or first.rank != second.rank:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,15 +13,18 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data.transform.tracing import Traced
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
 
-def fingerprint(dataset):
+
+def fingerprint(dataset: Dataset):
     """A scalar uint64 tensor: equal for datasets made by the same steps of equal values."""
     digest = hashlib.blake2b(digest_size=8)
     _add(digest.update, dataset)
     return convert_to_tensor(np.frombuffer(digest.digest(), "<u8")[0], dtypes.uint64)
 
 
-def _add(put, value):
+def _add(put: Callable[..., Any], value: Any):
     if isinstance(value, (list, tuple)):
         put(f"{type(value).__name__}{len(value)}".encode())
         for item in value:
@@ -51,7 +56,7 @@ def _add(put, value):
         put(repr(value).encode())
 
 
-def _add_function(put, function):
+def _add_function(put: Callable[..., Any], function: Traced):
     graph = function._compiled.graph
     _add_graph(put, graph, graph.outputs)
     _add(put, [x for x in graph.external_captures if hasattr(x, "numpy")])

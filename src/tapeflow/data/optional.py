@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public_methods
@@ -12,6 +15,9 @@ from tapeflow.data import element
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import control_dependencies
+
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
 
 _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 
@@ -26,7 +32,7 @@ class OptionalSpec(TypeSpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec):
+    def __init__(self, element_spec: TensorSpec):
         self._element_spec = element_spec
 
     @property
@@ -66,19 +72,19 @@ class Optional:
       present: whether there is one.
     """
 
-    def __init__(self, value, spec, present):
+    def __init__(self, value: Any, spec: TensorSpec, present: Tensor | bool):
         self.value = value
         self.present = present
         self._spec = spec
 
     @staticmethod
-    def from_value(value):
+    def from_value(value: TensorLike):
         """An Optional that holds `value`."""
         value = element.to_element(value)
         return Optional(value, element.spec_of(value), True)
 
     @staticmethod
-    def empty(element_spec):
+    def empty(element_spec: TensorSpec):
         """An Optional without a value."""
         return Optional(None, element_spec, False)
 
@@ -97,11 +103,11 @@ class Optional:
     def _trace_key(self):
         return repr(self._type_spec)
 
-    def has_value(self, name=None):
+    def has_value(self, name: str | None = None):
         """A scalar bool tensor."""
         return convert_to_tensor(self.present)
 
-    def get_value(self, name=None):
+    def get_value(self, name: str | None = None):
         """The value; raises InvalidArgumentError when there is none."""
         there = self.present
         if isinstance(there, Tensor) and not isinstance(there, EagerTensor):  # known when the graph runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from tapeflow.core.public import boundaries
 
@@ -10,15 +11,15 @@ from tapeflow.core.public import boundaries
 class _Attribute:
     """One option: its type (a class, or a tuple of them), and its value until it is set."""
 
-    def __init__(self, kind, text, default=None):
+    def __init__(self, kind: type, text: str, default=None):
         self._kinds = kind if isinstance(kind, tuple) else (kind,)
         self.__doc__ = text
         self._default = default
 
-    def __set_name__(self, owner, name):
+    def __set_name__(self, owner: type, name: str):
         self._name = name
 
-    def __get__(self, options, owner=None):
+    def __get__(self, options: Any, owner: type | None = None):
         if options is None:
             return self
         found = options._set.get(self._name)
@@ -30,7 +31,7 @@ class _Attribute:
             return found
         return self._default
 
-    def __set__(self, options, value):
+    def __set__(self, options: Any, value: int):
         options._check_mutable()
         if value is not None and not self._fits(value):
             raise TypeError(
@@ -38,7 +39,7 @@ class _Attribute:
             )
         options._set[self._name] = value
 
-    def _fits(self, value):
+    def _fits(self, value: int):
         if isinstance(value, bool) and bool not in self._kinds:
             return False
         return isinstance(value, self._kinds)
@@ -49,7 +50,7 @@ class _OptionsBase:
         object.__setattr__(self, "_set", {})
         object.__setattr__(self, "_frozen", False)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: int):
         if not hasattr(type(self), name):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
@@ -197,7 +198,7 @@ class Options(_OptionsBase):
     framework_type = _Attribute(list, "Names of what uses the dataset.")
     threading = _Attribute(ThreadingOptions, "How many threads it may use.", ThreadingOptions)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any):
         if not hasattr(type(self), name):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         pair = _ALIASES.get(name)
@@ -205,10 +206,10 @@ class Options(_OptionsBase):
         if pair is not None:
             super().__setattr__(pair, value)
 
-    def __getattribute__(self, name):
+    def __getattribute__(self, name: str):
         return super().__getattribute__("threading" if name == "experimental_threading" else name)
 
-    def merge(self, options):
+    def merge(self, options: Options):
         """These options, with those that `options` sets in their place."""
         if not isinstance(options, Options):
             raise TypeError(f"`options` must be a `tf.data.Options`. Got {type(options)}.")

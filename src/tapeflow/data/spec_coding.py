@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensorSpec
@@ -33,7 +36,7 @@ def _sizes(shape):
     return None if shape.rank is None else shape.as_list()
 
 
-def from_plain(value):
+def from_plain(value: Sequence[Any]):
     """The structure of specs of what `plain` gave. Raises DataLossError where it is damaged."""
     try:
         kind, *rest = value

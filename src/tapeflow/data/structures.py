@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -15,22 +16,22 @@ DatasetStructure = DatasetSpec
 OptionalStructure = OptionalSpec
 
 
-def TensorStructure(dtype, shape):
+def TensorStructure(dtype: DTypeLike, shape: ShapeLike):
     """The type of a tensor."""
     return TensorSpec(shape, dtype)
 
 
-def SparseTensorStructure(dtype, shape):
+def SparseTensorStructure(dtype: DTypeLike, shape: ShapeLike):
     """The type of a sparse tensor."""
     return SparseTensorSpec(shape, dtype)
 
 
-def RaggedTensorStructure(dtype, shape, ragged_rank):
+def RaggedTensorStructure(dtype: DTypeLike, shape: ShapeLike, ragged_rank):
     """The type of a ragged tensor."""
     return RaggedTensorSpec(shape, dtype, ragged_rank)
 
 
-def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
+def TensorArrayStructure(dtype: DTypeLike, element_shape: ShapeLike, dynamic_size, infer_shape: bool):
     """The type of a TensorArray."""
     return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, PathLike, Tensor, TensorLike
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries
@@ -18,8 +22,12 @@ from tapeflow.data.transform.record import spread_specs
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
+    from tapeflow.data.iteration.iterating import Iterator
 
-def Counter(start=0, step=1, dtype=dtypes.int64):
+
+def Counter(start: int = 0, step: int = 1, dtype: DTypeLike = dtypes.int64):
     """Count without end: start, start + step, ...
 
     Args:
@@ -42,7 +50,7 @@ class RandomDataset(Dataset):
       name: the name of the dataset in a graph.
     """
 
-    def __init__(self, seed=None, rerandomize_each_iteration=None, name=None):
+    def __init__(self, seed: int | None = None, rerandomize_each_iteration=None, name: str | None = None):
         self.__dict__.update(Dataset.random(seed, rerandomize_each_iteration).__dict__)
 
 
@@ -51,7 +59,7 @@ def cardinality(dataset):
     return dataset.cardinality()
 
 
-def assert_cardinality(expected_cardinality):
+def assert_cardinality(expected_cardinality: TensorLike):
     """A transformation that declares the number of elements of its dataset.
 
     A pass raises FailedPreconditionError where it has more or fewer.
@@ -76,19 +84,19 @@ def get_single_element(dataset):
     return dataset.get_single_element()
 
 
-def get_next_as_optional(iterator):
+def get_next_as_optional(iterator: Iterator):
     """The next element of an iterator, as an Optional."""
     return iterator.get_next_as_optional()
 
 
-def from_list(elements, name=None):
+def from_list(elements: Sequence[Any], name: str | None = None):
     """A dataset of the elements of a non-empty list."""
     if not elements:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
     return sources.from_list(elements)
 
 
-def at(dataset, index):
+def at(dataset, index: int):
     """Find an element of a dataset by its number.
 
     Args:
@@ -125,12 +133,12 @@ def unique():
     return lambda dataset: dataset.unique()
 
 
-def ignore_errors(log_warning=False):
+def ignore_errors(log_warning: bool = False):
     """A transformation: see Dataset.ignore_errors."""
     return lambda dataset: dataset.ignore_errors(log_warning)
 
 
-def scan(initial_state, scan_func):
+def scan(initial_state, scan_func: Callable[..., Any]):
     """Make a transformation: see `Dataset.scan`.
 
     Args:
@@ -143,17 +151,20 @@ def scan(initial_state, scan_func):
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 
-def take_while(predicate):
+def take_while(predicate: Callable[..., Any]):
     """A transformation: see Dataset.take_while."""
     return lambda dataset: dataset.take_while(predicate)
 
 
-def enumerate_dataset(start=0):
+def enumerate_dataset(start: int = 0):
     """A transformation: see Dataset.enumerate."""
     return lambda dataset: dataset.enumerate(start)
 
 
-def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
+def group_by_window(
+    key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size=None,
+    window_size_func: Callable[..., Any] | None = None,
+):
     """Make a transformation: see `Dataset.group_by_window`.
 
     Args:
@@ -217,7 +228,9 @@ class Reducer:
       finalize_func: a function of the last state that gives the result.
     """
 
-    def __init__(self, init_func, reduce_func, finalize_func):
+    def __init__(
+        self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Callable[..., Any]
+    ):
         self._init_func = init_func
         self._reduce_func = reduce_func
         self._finalize_func = finalize_func
@@ -238,7 +251,7 @@ class Reducer:
         return self._finalize_func
 
 
-def group_by_reducer(key_func, reducer):
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer):
     """Make a transformation: one result for each key, of a fold over its elements, in the order of the keys.
 
     Args:
@@ -249,7 +262,7 @@ def group_by_reducer(key_func, reducer):
       A function for `Dataset.apply`.
     """
 
-    def apply(dataset):
+    def apply(dataset: Dataset):
         specs, spread = spread_specs(dataset)
         name = "group_by_reducer"
         key = Traced(key_func, specs, name, spread)
@@ -262,7 +275,7 @@ def group_by_reducer(key_func, reducer):
     return apply
 
 
-def shuffle_and_repeat(buffer_size, count=None, seed=None):
+def shuffle_and_repeat(buffer_size: int, count: int | None = None, seed: int | None = None):
     """Make a transformation: shuffle, then repeat.
 
     Args:
@@ -277,10 +290,7 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
 
 
 def map_and_batch(
-    map_func,
-    batch_size,
-    num_parallel_batches=None,
-    drop_remainder: bool = False,
+    map_func: Callable[..., Any], batch_size: int, num_parallel_batches=None, drop_remainder: bool = False,
     num_parallel_calls=None,
 ):
     """Make a transformation: map, then batch. An error in an element is one of its whole batch.
@@ -314,12 +324,8 @@ map_and_batch_with_legacy_function = map_and_batch
 
 
 def parallel_interleave(
-    map_func,
-    cycle_length,
-    block_length=1,
-    sloppy: bool = False,
-    buffer_output_elements=None,
-    prefetch_input_elements=None,
+    map_func: Callable[..., Any], cycle_length: int, block_length: int = 1, sloppy: bool = False,
+    buffer_output_elements: int | str | None = None, prefetch_input_elements: int | None = None,
 ):
     """Make a transformation: see `Dataset.interleave`. The sizes of the buffers are not those that are given.
 
@@ -347,7 +353,7 @@ def parallel_interleave(
     )
 
 
-def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
+def rejection_resample(class_func: Callable[..., Any], target_dist, initial_dist=None, seed: int | None = None):
     """Make a transformation: see `Dataset.rejection_resample`.
 
     Args:
@@ -362,7 +368,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
-def dense_to_ragged_batch(batch_size, drop_remainder: bool = False, row_splits_dtype=dtypes.int64):
+def dense_to_ragged_batch(batch_size: int, drop_remainder: bool = False, row_splits_dtype=dtypes.int64):
     """Make a transformation: see `Dataset.ragged_batch`.
 
     Args:
@@ -376,7 +382,7 @@ def dense_to_ragged_batch(batch_size, drop_remainder: bool = False, row_splits_d
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
-def dense_to_sparse_batch(batch_size, row_shape):
+def dense_to_sparse_batch(batch_size: int, row_shape):
     """Make a transformation: see `Dataset.sparse_batch`.
 
     Args:
@@ -389,7 +395,10 @@ def dense_to_sparse_batch(batch_size, row_shape):
     return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
 
 
-def snapshot(path, compression: str = "AUTO", reader_func=None, shard_func=None):
+def snapshot(
+    path: PathLike, compression: str = "AUTO", reader_func: Callable[..., Any] | None = None,
+    shard_func: Callable[..., Any] | None = None,
+):
     """Make a transformation: see `Dataset.snapshot`.
 
     Args:
@@ -404,7 +413,9 @@ def snapshot(path, compression: str = "AUTO", reader_func=None, shard_func=None)
     return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
-def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
+def save(
+    dataset, path: PathLike, compression=None, shard_func: Callable[..., Any] | None = None, checkpoint_args=None
+):
     """Write the elements of a dataset to a directory; see `Dataset.save`.
 
     Args:
@@ -417,7 +428,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
     return dataset.save(path, compression, shard_func, checkpoint_args)
 
 
-def load(path, element_spec=None, compression=None, reader_func=None):
+def load(path, element_spec=None, compression=None, reader_func: Callable[..., Any] | None = None):
     """Read the dataset that `save` wrote; see `Dataset.load`.
 
     Args:
@@ -432,7 +443,7 @@ def load(path, element_spec=None, compression=None, reader_func=None):
     return Dataset.load(path, element_spec, compression, reader_func)
 
 
-def prefetch_to_device(device, buffer_size=None):
+def prefetch_to_device(device: str, buffer_size: int | None = None):
     """Make a transformation: see `Dataset.prefetch`; there is one device.
 
     Args:
@@ -449,7 +460,7 @@ def prefetch_to_device(device, buffer_size=None):
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-def copy_to_device(target_device, source_device: str = "/cpu:0"):
+def copy_to_device(target_device: str, source_device: str = "/cpu:0"):
     """Make a transformation that does nothing: elements are on the only device there is.
 
     Args:
@@ -467,7 +478,7 @@ def copy_to_device(target_device, source_device: str = "/cpu:0"):
     return lambda dataset: dataset
 
 
-def pad_to_cardinality(cardinality, mask_key: str = "valid"):
+def pad_to_cardinality(cardinality: int, mask_key: str = "valid"):
     """Make a transformation of datasets of dicts: fill up with elements of zeros, and mark those that are real.
 
     Args:
@@ -478,7 +489,7 @@ def pad_to_cardinality(cardinality, mask_key: str = "valid"):
       A function for `Dataset.apply`.
     """
 
-    def apply(dataset):
+    def apply(dataset: Dataset):
         spec = dataset.element_spec
         size = size_of(dataset)
         if not hasattr(spec, "keys"):
@@ -500,12 +511,12 @@ def pad_to_cardinality(cardinality, mask_key: str = "valid"):
     return apply
 
 
-def to_variant(dataset):
+def to_variant(dataset: Dataset):
     """A variant tensor that holds a dataset."""
     return dataset._variant_tensor
 
 
-def from_variant(variant, structure):
+def from_variant(variant: Tensor, structure: TensorSpec):
     """Find the dataset in a variant tensor.
 
     Args:
@@ -518,7 +529,7 @@ def from_variant(variant, structure):
     return leaves.from_tensors(element.DatasetSpec(structure), [variant])
 
 
-def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset: bool = False):
+def sample_from_datasets(datasets, weights=None, seed: int | None = None, stop_on_empty_dataset: bool = False):
     """Take elements from datasets that are chosen at random; see `Dataset.sample_from_datasets`.
 
     Args:

@@ -118,7 +118,7 @@ class Estimator:
     def model_fn(self):
         """The model function, of features, labels, mode and config."""
 
-        def call(features, labels, mode, config):
+        def call(features: dict[str, Any], labels: Tensor | None, mode: str, config: RunConfig):
             return self._spec(features, labels, mode)
 
         return call
@@ -168,10 +168,10 @@ class Estimator:
             return (*result, hooks)
         return result, None, hooks
 
-    def _spec(self, features: dict[str, Any], labels: Tensor | None, mode: str):
+    def _spec(self, features: Any, labels: Tensor | None, mode: str):
         return self._spec_of(self._called(features, labels, mode, self._params_for(mode)))
 
-    def _called(self, features: dict[str, Any], labels: Tensor | None, mode: str, params: dict[str, Any]):
+    def _called(self, features: Any, labels: Tensor | None, mode: str, params: dict[str, Any]):
         """What the model function returns."""
         offered = {"labels": labels, "mode": mode, "params": params, "config": self._config}
         wanted = _arguments(self._model_fn)
@@ -195,7 +195,7 @@ class Estimator:
 
     def train(
         self, input_fn: Callable[..., Any], hooks: Sequence[Any] | None = None, steps: int | None = None,
-        max_steps=None, saving_listeners=None,
+        max_steps: int | None = None, saving_listeners: Sequence[Any] | None = None,
     ):
         """Trains from the last checkpoint on, until the data ends or for `steps` more, or up to `max_steps`.
 
@@ -290,7 +290,7 @@ class Estimator:
     # Evaluating and predicting.
 
     def evaluate(
-        self, input_fn: Callable[..., Any], steps=None, hooks=None, checkpoint_path=None,
+        self, input_fn: Callable[..., Any], steps: int | None = None, hooks=None, checkpoint_path=None,
         name: str | None = None,
     ):
         """The metrics of the model over the data, or over `steps` batches: a dict with `loss` and `global_step`.
@@ -370,7 +370,7 @@ class Estimator:
     # Exporting.
 
     def export_saved_model(
-        self, export_dir_base, serving_input_receiver_fn: Callable[..., Any],
+        self, export_dir_base: Any, serving_input_receiver_fn: Callable[..., Any],
         assets_extra: dict[str, Any] | None = None, as_text: bool = False, checkpoint_path: str | None = None,
         experimental_mode: str = ModeKeys.PREDICT,
     ):  # fmt: skip

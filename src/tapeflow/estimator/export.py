@@ -20,7 +20,7 @@ from tapeflow.saved_model.signature_defs import (
 DEFAULT = "serving_default"
 
 
-def _named(tensors: dict[str, Any], default: str):
+def _named(tensors: Any, default: str):
     return dict(tensors) if isinstance(tensors, dict) else {default: tensors}
 
 
@@ -101,7 +101,7 @@ class ExportOutput:
 class PredictOutput(ExportOutput):
     """Tensors by name: a dict, or one tensor."""
 
-    def __init__(self, outputs: dict[str, Any]):
+    def __init__(self, outputs: Any):
         self.outputs = _named(outputs, "output")
 
     def as_signature_def(self, receiver_tensors: dict[str, Any]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import TensorLike
@@ -30,8 +30,8 @@ class Exporter:
 
 class _Saved(Exporter):
     def __init__(
-        self, name: str, serving_input_receiver_fn: Callable[..., Any] | None, assets_extra=None,
-        as_text: bool = False,
+        self, name: str, serving_input_receiver_fn: Callable[..., Any] | None,
+        assets_extra: Mapping[Any, Any] | None = None, as_text: bool = False,
     ):
         self._name, self._receiver = name, serving_input_receiver_fn
         self._assets, self._as_text = assets_extra, as_text
@@ -41,7 +41,7 @@ class _Saved(Exporter):
         """The exporter's name, and its folder's."""
         return self._name
 
-    def _write(self, estimator, export_path, checkpoint_path):
+    def _write(self, estimator, export_path: str, checkpoint_path: str):
         return estimator.export_saved_model(
             export_path, self._receiver, self._assets, self._as_text, checkpoint_path
         )
@@ -64,7 +64,7 @@ class LatestExporter(_Saved):
     """Exports each model, and keeps the last ones; None keeps all. Raises ValueError for a number below 1."""
 
     def __init__(
-        self, name: str, serving_input_receiver_fn: Callable[..., Any], assets_extra=None,
+        self, name: str, serving_input_receiver_fn: Callable[..., Any], assets_extra: Mapping[Any, Any] | None = None,
         as_text: bool = False, exports_to_keep: int = 5,
     ):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
@@ -90,8 +90,8 @@ class BestExporter(_Saved):
 
     def __init__(
         self, name: str = "best_exporter", serving_input_receiver_fn: Callable[..., Any] | None = None,
-        event_file_pattern=None, compare_fn=None, assets_extra=None, as_text: bool = False,
-        exports_to_keep: int = 5,
+        event_file_pattern=None, compare_fn: Callable[..., Any] | None = None,
+        assets_extra: Mapping[Any, Any] | None = None, as_text: bool = False, exports_to_keep: int = 5,
     ):  # fmt: skip
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
         if serving_input_receiver_fn is None:

@@ -209,7 +209,7 @@ class Numbers(Head):
         """The numbers."""
         return {"predictions": identity(logits)}
 
-    def exports(self, predictions):
+    def exports(self, predictions: dict[str, Any]):
         """What the model exports."""
         value = RegressionOutput(predictions["predictions"])
         return {DEFAULT: value, "regression": value, "predict": PredictOutput(predictions)}

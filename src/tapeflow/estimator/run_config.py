@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from typing import Any
 
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.public import boundaries
 
 _DEFAULT = object()
@@ -35,11 +38,11 @@ class RunConfig:
     cluster_spec = service = None
 
     def __init__(
-        self, model_dir=None, tf_random_seed=None, save_summary_steps: int = 100,
+        self, model_dir: PathLike | None = None, tf_random_seed: int | None = None, save_summary_steps: int = 100,
         save_checkpoints_steps=_DEFAULT, save_checkpoints_secs=_DEFAULT, session_config=None,
-        keep_checkpoint_max: int = 5, keep_checkpoint_every_n_hours: int = 10000,
-        log_step_count_steps: int = 100, train_distribute=None, device_fn=None, protocol=None,
-        eval_distribute=None, experimental_distribute=None, experimental_max_worker_delay_secs=None,
+        keep_checkpoint_max: int = 5, keep_checkpoint_every_n_hours: int = 10000, log_step_count_steps: int = 100,
+        train_distribute=None, device_fn: Callable[..., Any] | None = None, protocol=None, eval_distribute=None,
+        experimental_distribute=None, experimental_max_worker_delay_secs=None,
         session_creation_timeout_secs: int = 7200, checkpoint_save_graph_def: bool = True,
     ):  # fmt: skip
         steps, seconds = save_checkpoints_steps, save_checkpoints_secs

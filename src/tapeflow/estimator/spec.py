@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Tensor
@@ -44,8 +45,9 @@ class EstimatorSpec(
     def __new__(
         cls, mode: str, predictions: dict[str, Any] | None = None, loss: Tensor | None = None,
         train_op: Operation | None = None, eval_metric_ops: dict[str, Any] | None = None,
-        export_outputs: dict[str, Any] | None = None, training_chief_hooks=None, training_hooks=None,
-        scaffold=None, evaluation_hooks=None, prediction_hooks=None,
+        export_outputs: dict[str, Any] | None = None, training_chief_hooks: Sequence[Any] | None = None,
+        training_hooks: Sequence[Any] | None = None, scaffold=None, evaluation_hooks: Sequence[Any] | None = None,
+        prediction_hooks: Sequence[Any] | None = None,
     ):  # fmt: skip
         if mode == ModeKeys.TRAIN and train_op is None:
             raise ValueError("Missing train_op.")
@@ -100,7 +102,7 @@ def _outputs(given: dict[str, Any] | None):
     return given
 
 
-def _hooks(hooks):
+def _hooks(hooks: Sequence[Any] | None):
     hooks = tuple(hooks or ())
     for hook in hooks:
         if not hasattr(hook, "before_run"):

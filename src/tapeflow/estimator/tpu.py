@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Tensor
@@ -72,7 +72,8 @@ class RunConfig(_RunConfig):
     """
 
     def __init__(
-        self, tpu_config: TPUConfig | None = None, evaluation_master=None, master=None, cluster=None, **kwargs
+        self, tpu_config: TPUConfig | None = None, evaluation_master=None, master: str | None = None, cluster=None,
+        **kwargs,
     ):
         super().__init__(**kwargs)
         self.tpu_config = tpu_config or TPUConfig()
@@ -203,7 +204,7 @@ class TPUEstimator(Estimator):
         self._params = dict(params or {})
 
     @staticmethod
-    def _found_cores(count):
+    def _found_cores(count: int | None):
         """The strategy of as many cores as a config asks for; None where there is one core or too few."""
         cores = replication.Cores(count)
         return cores if cores.num_replicas_in_sync > 1 and cores.on_accelerators else None
@@ -221,7 +222,7 @@ class TPUEstimator(Estimator):
         """The training of a model on the cores, each of which has a part of the batch; the loss is the mean."""
         count, made = self._cores.num_replicas_in_sync, []
 
-        def step(features, labels):
+        def step(features: Tensor | Mapping[str, Tensor], labels: Tensor):
             spec = self._called(features, labels, ModeKeys.TRAIN, self._params_for(ModeKeys.TRAIN, count))
             made.append(spec)
             with control_dependencies([spec.train_op]):
@@ -245,11 +246,11 @@ class TPUEstimator(Estimator):
             training_hooks=spec.training_hooks,
         )  # fmt: skip
 
-    def _split(self, structure, count):
+    def _split(self, structure, count: int):
         """Tensors of a batch as those of the shards."""
         size = self._batch_sizes[ModeKeys.TRAIN]
 
-        def parts(x):
+        def parts(x: Tensor):
             if x is None:
                 return None
             x.set_shape([size, *x.shape.as_list()[1:]])

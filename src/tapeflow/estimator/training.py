@@ -22,7 +22,8 @@ class TrainSpec(collections.namedtuple("TrainSpec", "input_fn max_steps hooks sa
     """What to train on, and up to which step. Raises ValueError or TypeError for what cannot be that."""
 
     def __new__(
-        cls, input_fn: Callable[..., Any], max_steps: int | None = None, hooks=None, saving_listeners=None
+        cls, input_fn: Callable[..., Any], max_steps: int | None = None, hooks: Sequence[Any] | None = None,
+        saving_listeners: Sequence[Any] | None = None,
     ):
         _check_function(input_fn)
         if max_steps is not None and max_steps <= 0:
@@ -47,8 +48,9 @@ class EvalSpec(
     """
 
     def __new__(
-        cls, input_fn: Callable[..., Any], steps=100, name: str | None = None, hooks=None,
-        exporters: Sequence[Any] | None = None, start_delay_secs: int = 120, throttle_secs: int = 600,
+        cls, input_fn: Callable[..., Any], steps: int | None = 100, name: str | None = None,
+        hooks: Sequence[Any] | None = None, exporters: Sequence[Any] | None = None, start_delay_secs: int = 120,
+        throttle_secs: int = 600,
     ):  # fmt: skip
         _check_function(input_fn)
         if steps is not None and steps <= 0:

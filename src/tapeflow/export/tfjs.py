@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from google.protobuf import json_format
 
 from tapeflow import protos
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.files.tensor_proto import make_ndarray
 from tapeflow.core.public import public
@@ -28,7 +29,7 @@ _RUNTIME = "tfjs_ops.txt"  # the ops that @tensorflow/tfjs-converter 4.22.0 exec
 
 
 @public
-def save(function, path, quantization=None, metadata=None, shard_bytes=SHARD_BYTES):
+def save(function: Callable[..., Any], path: PathLike, quantization=None, metadata=None, shard_bytes=SHARD_BYTES):
     """Writes a function as a graph model that `tf.loadGraphModel` of TF.js reads.
 
     Its variables are frozen, and its lookup tables are filled with what they hold now. Branches and loops become

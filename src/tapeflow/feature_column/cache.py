@@ -17,8 +17,6 @@ from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.sparse import functions as sparse
 
 if TYPE_CHECKING:
-    from tapeflow.feature_column.bucketized import BucketizedColumn
-    from tapeflow.feature_column.numeric import NumericColumn
     from tapeflow.feature_column.state import StateManager
 
 
@@ -35,10 +33,7 @@ class FeatureTransformationCache:
         self._features = features.copy()
         self._made: dict[Any, Any] = {}
 
-    def get(
-        self, key: str | BucketizedColumn | NumericColumn, state_manager: StateManager | None,
-        training: bool | None = None,
-    ):
+    def get(self, key: Any, state_manager: StateManager | None, training: bool | None = None):
         """The tensor of a key or a column.
 
         Raises ValueError for a feature that is not there or is a scalar, TypeError for other things.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
 
@@ -43,7 +44,7 @@ def require_function(normalizer_fn: Callable[..., Any] | None) -> None:
         raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
 
 
-def shape_of(shape, key: str) -> tuple[int, ...]:
+def shape_of(shape: Any, key: str) -> tuple[int, ...]:
     """A number or numbers as a shape. Raises TypeError for other things, ValueError for sizes below one."""
     assert shape is not None
     sizes = tuple(shape) if nest.is_nested(shape) else (shape,)
@@ -55,7 +56,7 @@ def shape_of(shape, key: str) -> tuple[int, ...]:
     return sizes
 
 
-def default_of(shape, default, dtype, key):
+def default_of(shape: ShapeLike, default, dtype, key: str):
     """A default value as nested tuples of the given shape.
 
     Raises ValueError for another shape, TypeError for values that are not of the dtype.
@@ -81,7 +82,7 @@ def default_of(shape, default, dtype, key):
     )
 
 
-def _filled(shape, value: float):
+def _filled(shape: Any, value: float):
     return tuple(_filled(shape[1:], value) for _ in range(shape[0])) if shape else value
 
 
@@ -96,8 +97,8 @@ def _has_shape(value, shape) -> bool:
 
 
 def require_embedding(
-    dimension, initializer: Callable[..., Any] | int | None, ckpt_to_load_from: str | None,
-    tensor_name_in_ckpt, about: str = "",
+    dimension: int, initializer: Callable[..., Any] | int | None, ckpt_to_load_from: str | None, tensor_name_in_ckpt,
+    about: str = "",
 ) -> None:
     """Raises ValueError for arguments of embeddings that are wrong, or do not fit each other."""
     if dimension is None or dimension < 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -116,7 +116,7 @@ class SequenceDenseColumn(FeatureColumn):
         raise NotImplementedError
 
 
-def normalized(feature_columns, kinds: Any = FeatureColumn, kind: str = "FeatureColumn") -> list[Any]:
+def normalized(feature_columns: Sequence[Any], kinds: Any = FeatureColumn, kind: str = "FeatureColumn") -> list[Any]:
     """The columns, sorted by name. Raises ValueError for what is none, for none at all, and for a name used twice."""
     if isinstance(feature_columns, kinds):
         feature_columns = [feature_columns]

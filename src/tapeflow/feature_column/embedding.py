@@ -42,9 +42,9 @@ class EmbeddingColumn(
     """See `embedding_column`."""
 
     def __new__(
-        cls, categorical_column, dimension: int, combiner: str,
-        initializer: Callable[..., Any] | TruncatedNormal, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
-        trainable: bool, use_safe_embedding_lookup: bool = True,
+        cls, categorical_column: Any, dimension: int, combiner: str,
+        initializer: Callable[..., Any] | TruncatedNormal, ckpt_to_load_from, tensor_name_in_ckpt,
+        max_norm: float | None, trainable: bool, use_safe_embedding_lookup: bool = True,
     ):  # fmt: skip
         return super().__new__(
             cls, categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt,
@@ -96,7 +96,7 @@ class EmbeddingColumn(
 
 @public
 def embedding_column(
-    categorical_column, dimension: int, combiner: str = "mean", initializer=None,
+    categorical_column: Any, dimension: int, combiner: str = "mean", initializer: Any = None,
     ckpt_to_load_from: str | None = None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
     use_safe_embedding_lookup: bool = True,
 ):

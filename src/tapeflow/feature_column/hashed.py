@@ -6,6 +6,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column import checks
@@ -53,7 +54,7 @@ class HashedCategoricalColumn(
 
 
 @public
-def categorical_column_with_hash_bucket(key, hash_bucket_size: int, dtype=dtypes.string):
+def categorical_column_with_hash_bucket(key, hash_bucket_size: int, dtype: DTypeLike = dtypes.string):
     """Make a column of strings or integers, whose ids are their hashes modulo a number.
 
     Args:

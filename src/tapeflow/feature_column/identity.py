@@ -49,7 +49,7 @@ class IdentityCategoricalColumn(
 
 
 @public
-def categorical_column_with_identity(key, num_buckets: int, default_value: int | None = None):
+def categorical_column_with_identity(key: str, num_buckets: int, default_value: int | None = None):
     """Make a column of integers that are ids themselves.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -61,7 +61,7 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorCol
         refuse_sequence(self, "indicator_column", state_manager)
         return transformation_cache.get(self, state_manager)
 
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager: StateManager):
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: StateManager):
         require_sequence(self, "indicator_column")
         dense = transformation_cache.get(self, state_manager)
         ids = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager).id_tensor

@@ -7,7 +7,7 @@ from tapeflow.ops.nn.embedding_sparse import embedding_lookup_sparse, safe_embed
 from tapeflow.ops.static import size_of
 
 
-def embedded(weights: Variable, ids_and_weights, combiner: str, max_norm, safe: bool):
+def embedded(weights: Variable, ids_and_weights, combiner: str, max_norm: float | None, safe: bool):
     """The combined rows of `weights`; `safe` also takes ids that are not there, and rows without any."""
     ids = ids_and_weights.id_tensor
     rank = size_of(ids.dense_shape, 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -76,7 +77,7 @@ def lengths_of(sequences: SparseTensor, elements: int = 1):
     return concat([steps, zeros(missing, dtype=steps.dtype)], axis=0)
 
 
-def refuse_sequence(column, function: str, state_manager) -> None:
+def refuse_sequence(column: Any, function: str, state_manager: Any) -> None:
     """Raises ValueError where a column of sequences is to give a tensor without time."""
     source = column.categorical_column
     if isinstance(source, SequenceCategoricalColumn):
@@ -134,7 +135,7 @@ def sequence_categorical_column_with_hash_bucket(
 
 @public
 def sequence_categorical_column_with_vocabulary_file(
-    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets: int = 0, default_value=None,
     dtype: DTypeLike = dtypes.string,
 ):
     """Make a `categorical_column_with_vocabulary_file` of sequences.
@@ -159,7 +160,8 @@ def sequence_categorical_column_with_vocabulary_file(
 
 @public
 def sequence_categorical_column_with_vocabulary_list(
-    key: TensorLike, vocabulary_list, dtype: DTypeLike | None = None, default_value=-1, num_oov_buckets=0
+    key: TensorLike, vocabulary_list: Sequence[str], dtype: DTypeLike | None = None, default_value: int = -1,
+    num_oov_buckets: int = 0,
 ):
     """Make a `categorical_column_with_vocabulary_list` of sequences.
 

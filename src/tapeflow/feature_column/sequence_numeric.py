@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, ShapeLike
@@ -51,7 +52,7 @@ class SequenceNumericColumn(
         found = transformation_cache.get(self.key, state_manager)
         return found if self.normalizer_fn is None else self.normalizer_fn(found)
 
-    def get_sequence_dense_tensor(self, transformation_cache, state_manager: StateManager):
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: StateManager):
         found = transformation_cache.get(self, state_manager)
         dense = sparse.to_dense(found, default_value=self.default_value)
         dense = reshape(dense, concat([shape_of(dense)[:1], [-1], list(self.shape)], axis=0))
@@ -63,7 +64,7 @@ class SequenceNumericColumn(
 @public
 def sequence_numeric_column(
     key: str, shape: ShapeLike = (1,), default_value: float = 0.0, dtype: DTypeLike = dtypes.float32,
-    normalizer_fn=None,
+    normalizer_fn: Callable[..., Any] | None = None,
 ):
     """Make a column of sequences of numbers.
 

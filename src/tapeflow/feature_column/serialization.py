@@ -50,7 +50,7 @@ def config_of(column) -> dict[str, Any]:
     return {name: _plain(name, value) for name, value in zip(column._fields, column)}
 
 
-def _plain(name: str, value):
+def _plain(name: str, value: Any):
     if name in _COLUMNS:
         return serialize_feature_column(value)
     if name == "keys":
@@ -71,7 +71,7 @@ def _plain_object(value: TruncatedNormal | None):
 
 
 def column_of(
-    cls, config: dict[str, Any], custom_objects: Mapping[str, Any], columns_by_name: dict[str, Any] | None
+    cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None, columns_by_name: dict[str, Any] | None
 ):
     """The column of the class whose fields `config` has as plain data."""
     if "use_safe_embedding_lookup" in cls._fields:

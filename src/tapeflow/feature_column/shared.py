@@ -87,7 +87,7 @@ class SharedEmbeddingColumn(
 
     def __new__(
         cls, categorical_column: IdentityCategoricalColumn,
-        shared_embedding_column_creator: SharedEmbeddingColumnCreator, combiner: str, max_norm,
+        shared_embedding_column_creator: SharedEmbeddingColumnCreator, combiner: str, max_norm: float | None,
         use_safe_embedding_lookup: bool = True,
     ):
         return super().__new__(

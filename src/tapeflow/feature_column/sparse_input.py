@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -13,7 +14,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal, where
 
 
-def as_ids(value, ignored=None):
+def as_ids(value: Tensor | SparseTensor, ignored=None):
     """A sparse tensor as it is; of a dense one all but `ignored`, by default "", -1 or 0.0."""
     value = as_feature(value)
     if isinstance(value, SparseTensor):

@@ -30,8 +30,8 @@ class StateManager:
         self._tables: dict[Any, dict[str, Any]] = {}
 
     def create_variable(
-        self, feature_column, name: str, shape: ShapeLike, dtype: DTypeLike | None = None,
-        trainable: bool = True, use_resource: bool = True, initializer=None,
+        self, feature_column: Any, name: str, shape: ShapeLike, dtype: DTypeLike | None = None,
+        trainable: bool = True, use_resource: bool = True, initializer: Any = None,
     ):
         """A variable of the column. Raises ValueError where it has one of the name."""
         held = self._variables.setdefault(feature_column, {})

@@ -159,8 +159,8 @@ def _size_of(path: str, file_format: str | None, key: str):
 
 @public
 def categorical_column_with_vocabulary_file(
-    key, vocabulary_file: str, vocabulary_size: int | None = None, dtype=dtypes.string, default_value=None,
-    num_oov_buckets: int = 0, file_format=None,
+    key, vocabulary_file: str, vocabulary_size: int | None = None, dtype: DTypeLike = dtypes.string,
+    default_value=None, num_oov_buckets: int = 0, file_format=None,
 ):
     """Make a column of strings or integers, whose ids are the numbers of their lines in a file.
 
@@ -198,7 +198,7 @@ def categorical_column_with_vocabulary_file(
 
 @public
 def categorical_column_with_vocabulary_file_v1(
-    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
+    key: TensorLike, vocabulary_file, vocabulary_size=None, num_oov_buckets: int = 0, default_value=None,
     dtype: DTypeLike = dtypes.string,
 ):
     """`categorical_column_with_vocabulary_file` with the arguments of 1.x.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.public import public
@@ -16,8 +16,6 @@ from tapeflow.ops.math.casting import cast
 
 if TYPE_CHECKING:
     from tapeflow.feature_column.cache import FeatureTransformationCache
-    from tapeflow.feature_column.hashed import HashedCategoricalColumn
-    from tapeflow.feature_column.identity import IdentityCategoricalColumn
     from tapeflow.feature_column.state import StateManager
 
 
@@ -61,15 +59,12 @@ class WeightedCategoricalColumn(
             weights = SparseTensor(weights.indices, values, weights.dense_shape)
         return as_ids(transformation_cache.get(self.categorical_column, state_manager)), weights
 
-    def get_sparse_tensors(self, transformation_cache, state_manager: StateManager):
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: StateManager):
         return IdWeightPair(*transformation_cache.get(self, state_manager))
 
 
 @public
-def weighted_categorical_column(
-    categorical_column: HashedCategoricalColumn | IdentityCategoricalColumn, weight_feature_key: str,
-    dtype=dtypes.float32,
-):
+def weighted_categorical_column(categorical_column: Any, weight_feature_key: str, dtype=dtypes.float32):
     """Make a column of the ids of another one, with weights.
 
     Args:

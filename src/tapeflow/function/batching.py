@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, InvalidArgumentError
 from tapeflow.core.public import public
@@ -17,6 +19,9 @@ from tapeflow.graph.run import planning
 from tapeflow.ops.queue import batching
 from tapeflow.ops.state.resource_op import resource_op
 from tapeflow.ops.table import func, integer, ints, type_list
+
+if TYPE_CHECKING:
+    from tapeflow.ops.queue.batching import Batcher
 
 _PRIORITY = {
     "low_priority_max_batch_size": 0,
@@ -42,8 +47,8 @@ def _shapes(attrs: Any, inputs: Any) -> list[Any]:
     _shapes, patience=1, keeps=batching.Batcher,
 )  # fmt: skip
 def BatchFunction(
-    batcher, in_tensors, captured_tensors, f, max_batch_size, batch_timeout_micros, allowed_batch_sizes,
-    batching_queue, **unused,
+    batcher: Batcher, in_tensors: Sequence[Tensor], captured_tensors: Any, f: Body, max_batch_size: int,
+    batch_timeout_micros: int, allowed_batch_sizes: Sequence[Any], batching_queue: str, **unused,
 ):  # fmt: skip
     """The rows of the outputs of `f` that belong to this call: `f` runs once for all calls of a batch."""
     batching.check_sizes(allowed_batch_sizes, max_batch_size)
@@ -97,8 +102,8 @@ def _plan_of(body: Body) -> Any:
 @api("nondifferentiable_batch_function")
 @public
 def nondifferentiable_batch_function(
-    num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
-    max_enqueued_batches=10, autograph: bool = True, enable_large_batch_splitting: bool = True,
+    num_batch_threads: int, max_batch_size: int, batch_timeout_micros: int, allowed_batch_sizes=None,
+    max_enqueued_batches: int = 10, autograph: bool = True, enable_large_batch_splitting: bool = True,
 ):
     """Decorate a function so that calls from several threads are computed as one, on their inputs joined along axis 0.
 
@@ -118,7 +123,7 @@ def nondifferentiable_batch_function(
       The decorator.
     """
 
-    def decorate(fn):
+    def decorate(fn: Callable[..., Any]):
         traced = function(fn, autograph=autograph)
 
         def call(*args):

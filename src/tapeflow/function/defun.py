@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.core.convert import convert_to_tensor
@@ -15,8 +17,8 @@ from tapeflow.function.function import Function
 
 @public
 def defun(
-    func=None, input_signature=None, autograph: bool = False, experimental_autograph_options=None,
-    reduce_retracing: bool = False,
+    func: Callable[..., Any] | None = None, input_signature=None, autograph: bool = False,
+    experimental_autograph_options=None, reduce_retracing: bool = False,
 ):
     """Let `func` run as a plan, made by tracing it; each trace may create variables. Also a decorator.
 
@@ -30,7 +32,7 @@ def defun(
       reduce_retracing: whether traces become more general as arguments differ.
     """
 
-    def decorated(inner):
+    def decorated(inner: Callable[..., Any]):
         if not callable(inner):
             raise TypeError(f"{inner!r} is not a callable object")
         return Function(
@@ -43,7 +45,7 @@ def defun(
 
 @public
 def defun_with_attributes(
-    func=None, input_signature=None, attributes=None, autograph: bool = True, **options
+    func: Callable[..., Any] | None = None, input_signature=None, attributes=None, autograph: bool = True, **options
 ):
     """`defun`; the attributes are kept, and mean nothing here."""
     made = defun(func, input_signature, autograph)
@@ -64,7 +66,7 @@ class Defun:
         self._types = [as_dtype(each) for each in input_types]
         self._gradient = kwargs.get("python_grad_func")
 
-    def __call__(self, func):
+    def __call__(self, func: Callable[..., Any]):
         """The function as one of the graph."""
         traced = defun(func)
 

@@ -11,6 +11,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, replicas
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SIZES
@@ -63,7 +64,7 @@ class Function:
         self, python_function: Callable[..., Any], name: str | None = None,
         input_signature: Sequence[Any] | None = None, autograph: bool = True, jit_compile=None,
         reduce_retracing: bool = False, experimental_implements=None, experimental_autograph_options=None,
-        experimental_attributes=None, creates_variables=None,
+        experimental_attributes=None, creates_variables: bool | None = None,
     ):
         self._python_function = python_function
         self._name = (
@@ -361,7 +362,7 @@ class Function:
 
     # As a method.
 
-    def __get__(self, instance, owner: type | None = None):
+    def __get__(self, instance: Any, owner: type | None = None):
         if instance is None:
             return self
         known = self._bound.get(id(instance))
@@ -460,7 +461,7 @@ class _FirstCall(ConcreteFunction):
         self._ran = False
         self._lock = CreationLock()
 
-    def call_flat(self, tensors):
+    def call_flat(self, tensors: Sequence[Tensor]):
         if not self._ran:
             with self._lock:  # other threads need the values of the variables
                 if not self._ran:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from tapeflow.api import api
@@ -33,7 +34,10 @@ class Dependency(NamedTuple):
 class Template:
     """See `make_template`."""
 
-    def __init__(self, name: str, func, create_scope_now, unique_name, custom_getter, kwargs):
+    def __init__(
+        self, name: str, func: Callable[..., Any], create_scope_now, unique_name, custom_getter: Callable[..., Any],
+        kwargs: Mapping[Any, Any],
+    ):
         if name is None:
             raise ValueError("name cannot be None.")
         if unique_name is not None and context.executing_eagerly():
@@ -67,7 +71,7 @@ class Template:
                 for name, child in self._trackable_children().items():
                     restoration.attach(node, name, child)
 
-    def _call(self, args, kwargs):
+    def _call(self, args, kwargs: Mapping[Any, Any]):
         if self._store is not None:
             with self._store.as_default(), self._opened() as scope:
                 self._scope = scope

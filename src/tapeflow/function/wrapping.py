@@ -27,8 +27,8 @@ class WrappedFunction(ConcreteFunction):
     """A function whose graph can be cut into others."""
 
     def prune(
-        self, feeds: Sequence[Tensor], fetches: dict[str, Any] | Operation, name: str = "pruned",
-        input_signature=None,
+        self, feeds: Sequence[Tensor], fetches: Any, name: str = "pruned",
+        input_signature: Sequence[Any] | None = None,
     ):
         """The part of the function from `feeds` to `fetches`, as a function of its own.
 
@@ -101,7 +101,7 @@ def _element(graph: Any, x: Any) -> Any:
 
 @api(v1="wrap_function")
 @public
-def wrap_function(fn, signature, name=None):
+def wrap_function(fn, signature: Sequence[Any], name=None):
     """`fn`, written for graphs of 1.x, as a function that is traced once.
 
     Args:

@@ -11,7 +11,7 @@ from tapeflow.ops.state.variable import VariableV1
 
 @api("io.match_filenames_once")
 @public
-def match_filenames_once(pattern, name=None):
+def match_filenames_once(pattern: str, name: str | None = None):
     """A local variable of the names of the files that match a glob pattern, or a vector of them, when it is set."""
     return VariableV1(
         matching_files(pattern),

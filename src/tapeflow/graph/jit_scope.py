@@ -22,7 +22,7 @@ class _Scopes:
 
 @public
 @contextlib.contextmanager
-def jit_scope(compile_ops=True, separate_compiled_gradients=False):
+def jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = False):
     """Mark the operations added to the graph in a block, and their gradients, as compiled by XLA or not.
 
     The marks are hints in the graph, for what reads it; `tf.function(jit_compile=True)` compiles.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import device as placement
 from tapeflow.core import public
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
@@ -22,6 +23,10 @@ from tapeflow.ops import shape_inference
 from tapeflow.ops.node_rows import acts
 from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
+
+if TYPE_CHECKING:
+    from tapeflow.graph.func_graph import FuncGraph
+    from tapeflow.graph.graph import Graph
 
 PACKAGE = public.PACKAGE_DIRECTORY
 _CONTROL_FLOW = ("If", "Case", "While", "PartitionedCall")
@@ -123,7 +128,10 @@ class Operation:
         return cls(*args, **kwargs)
 
     @classmethod
-    def _of(cls, graph, kind, row, inputs, input_sizes, attrs, name, device, control_inputs):
+    def _of(
+        cls, graph: FuncGraph | Graph, kind, row: Callable[..., Any] | None, inputs: Sequence[Tensor],
+        input_sizes: Sequence[Any], attrs: dict[str, Any], name, device: str, control_inputs: Sequence[Any],
+    ):
         """A new operation, which its graph has still to take."""
         self = object.__new__(cls)
         self.graph = graph

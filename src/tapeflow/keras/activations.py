@@ -44,7 +44,7 @@ def linear(x: TensorLike):
 
 
 @tensor_function
-def elu(x, alpha=1.0):
+def elu(x: Any, alpha: TensorLike = 1.0):
     """x for positive x, alpha * (exp(x) - 1) otherwise.
 
     Args:
@@ -60,7 +60,7 @@ def elu(x, alpha=1.0):
 
 @tensor_function
 @takes_old_names(alpha="negative_slope")
-def relu(x, negative_slope: float = 0.0, max_value: float | None = None, threshold=0.0):
+def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0):
     """max(x, 0), with a slope below `threshold` and an upper limit.
 
     The result is `max_value` above it, and negative_slope * (x - threshold) below the threshold.
@@ -156,7 +156,7 @@ def softmax(x, axis=-1):
 
 
 @tensor_function
-def hard_sigmoid(x):
+def hard_sigmoid(x: Any):
     """relu6(x + 3) / 6; in Keras 2 0.2 x + 0.5 cut off at 0 and 1."""
     if keras_2():
         return clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
@@ -250,7 +250,7 @@ def hard_shrink(x: TensorLike, threshold: float = 0.5):
 
 
 @tensor_function
-def threshold(x: TensorLike, threshold, default_value):
+def threshold(x: TensorLike, threshold: float, default_value: TensorLike):
     """x where it is greater than `threshold`, `default_value` elsewhere.
 
     Args:
@@ -280,7 +280,7 @@ def celu(x: TensorLike, alpha: float = 1.0):
 
 
 @tensor_function
-def glu(x, axis=-1):
+def glu(x: TensorLike, axis: AxisLike = -1):
     """The first half of x along `axis` times the sigmoid of the second (Dauphin et al. 2017, arXiv:1612.08083).
 
     Args:
@@ -304,7 +304,7 @@ def glu(x, axis=-1):
 
 
 @tensor_function
-def squareplus(x: TensorLike, b=4):
+def squareplus(x: TensorLike, b: TensorLike = 4):
     """(x + sqrt(x**2 + b)) / 2.
 
     Args:
@@ -352,7 +352,7 @@ def log_softmax(x: TensorLike, axis: AxisLike = -1):
 
 
 @tensor_function
-def sparsemax(x, axis=-1):
+def sparsemax(x: TensorLike, axis: AxisLike = -1):
     """The point of the probability simplex that is nearest to x (Martins and Astudillo 2016, arXiv:1602.02068).
 
     Args:

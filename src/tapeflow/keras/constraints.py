@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import AxisLike, Configurable
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
@@ -30,12 +31,12 @@ class Constraint(Bounded):
         return {}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A constraint from the constructor's arguments."""
         return cls(**config)
 
 
-def _norm(w, axis):
+def _norm(w, axis: int):
     return sqrt(reduce_sum(square(w), axis=axis, keepdims=True))
 
 
@@ -53,7 +54,7 @@ class MaxNorm(Constraint):
      [4. 4.]]
     """
 
-    def __init__(self, max_value: int = 2, axis=0):
+    def __init__(self, max_value: int = 2, axis: AxisLike = 0):
         self.max_value, self.axis = max_value, axis
 
     def __call__(self, w):
@@ -98,7 +99,7 @@ class MinMaxNorm(Constraint):
       axis: the axes of the vectors: 0 for the inputs of each unit of a Dense kernel.
     """
 
-    def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis=0):
+    def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: AxisLike = 0):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
 
     def __call__(self, w):
@@ -148,7 +149,7 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
 }
 
 
-def get(identifier):
+def get(identifier: Configurable | None):
     """Find a constraint.
 
     Args:
@@ -168,7 +169,7 @@ def serialize(constraint):
     return to_config(constraint)
 
 
-def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a constraint of its config.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.core.config import list_logical_devices
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -183,7 +184,7 @@ class LayoutMap(MutableMapping):
                              "specification key in the LayoutMap.")  # fmt: skip
         return self._layouts[found[0]] if found else None
 
-    def __setitem__(self, path, layout):
+    def __setitem__(self, path: PathLike, layout: str):
         if path in self._layouts:
             raise ValueError(
                 f"{path} already exist in the LayoutMap with value {self._layouts[path]}. Please make sure to not use "
@@ -196,7 +197,7 @@ class LayoutMap(MutableMapping):
             layout.device_mesh = self._device_mesh
         self._layouts[path] = layout
 
-    def __delitem__(self, path):
+    def __delitem__(self, path: PathLike):
         del self._layouts[path]
 
     def __len__(self):
@@ -244,7 +245,7 @@ class DataParallel:
         """Return how a variable is split: not at all."""
         return TensorLayout([None] * len(variable.shape), self._device_mesh)
 
-    def get_tensor_layout(self, path):
+    def get_tensor_layout(self, path: PathLike):
         """Return None: tensors within a model are not split on purpose."""
 
     def distribute_dataset(self, dataset):
@@ -288,7 +289,7 @@ class ModelParallel(DataParallel):
         found = self._layout_map[getattr(variable, "path", None) or variable.name]
         return super().get_variable_layout(variable) if found is None else found
 
-    def get_tensor_layout(self, path):
+    def get_tensor_layout(self, path: PathLike):
         """Return the layout that the map has for a path, or None."""
         return self._layout_map[path]
 
@@ -318,14 +319,14 @@ def distribution():
     return _state["distribution"]
 
 
-def set_distribution(value):
+def set_distribution(value: TensorLike):
     """Make a distribution the current one; None for no distribution."""
     if value is not None and not isinstance(value, DataParallel):
         raise ValueError(f"Expected a DataParallel or ModelParallel, got {value!r}")
     _state["distribution"] = value
 
 
-def distribute_tensor(tensor, layout):
+def distribute_tensor(tensor: TensorLike, layout):
     """Give a tensor a layout, which on one device is the tensor itself.
 
     Args:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras import dtype_policy
 from tapeflow.keras.dtype_policy import (
@@ -71,7 +72,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
         """How the default policy quantizes weights."""
         return self.default_policy.quantization_mode
 
-    def of_path(self, path):
+    def of_path(self, path: PathLike):
         """The policy of the layer with a path."""
         return self[path]
 
@@ -83,7 +84,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
             raise ValueError(f"Path '{path}' matches multiple dtype policy specification keys: {found}.")
         return self._policies[found[0]] if found else self.default_policy
 
-    def __setitem__(self, path, policy):
+    def __setitem__(self, path: PathLike, policy):
         if path in self._policies:
             raise ValueError(
                 f"{path} already exist in the DTypePolicyMap with value {self._policies[path]}. Please make sure to "
@@ -91,7 +92,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
             )
         self._policies[path] = get(policy)
 
-    def __delitem__(self, path):
+    def __delitem__(self, path: PathLike):
         del self._policies[path]
 
     def __contains__(self, path):
@@ -120,7 +121,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
         return {"default_policy": self._given and self._given.name, "policy_map": policies}
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """A map from the constructor's arguments."""
         policies = {path: deserialize(policy, custom_objects) for path, policy in config["policy_map"].items()}
         return cls(config["default_policy"], policies)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -85,7 +85,7 @@ class DTypePolicy:
         """The policy of the layer with a path: this one."""
         return self
 
-    def convert_input(self, x, autocast, dtype: DTypeLike):
+    def convert_input(self, x: Tensor, autocast, dtype: DTypeLike):
         """x as a tensor; a floating one in `dtype` where `autocast`."""
         x = convert_to_tensor(x)
         return cast(x, dtype) if autocast and x.dtype.is_floating else x
@@ -128,7 +128,7 @@ class QuantizedDTypePolicy(DTypePolicy):
     _keras_module = "keras.dtype_policies"
     _modes: tuple[str, ...] = ("int8", "int4")
 
-    def __init__(self, mode, source_name=None):
+    def __init__(self, mode: str, source_name: str | None = None):
         source = global_policy().name if source_name is None else source_name
         super().__init__(source)
         if mode not in self._modes:
@@ -156,7 +156,7 @@ class Int4DTypePolicy(QuantizedDTypePolicy):
       source_name: the policy of what is computed from them, by default the global one.
     """
 
-    def __init__(self, mode, source_name=None):
+    def __init__(self, mode: str, source_name: str | None = None):
         base, _, size = mode.partition("/")
         wrong = f"Invalid mode for Int4DTypePolicy. Expected format 'int4/<block_size>', but got '{mode}'."
         if base != "int4" or not size or "/" in size:

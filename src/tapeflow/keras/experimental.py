@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.function.function import Function
@@ -15,6 +15,9 @@ from tapeflow.keras.optimizers.schedules import CosineDecay, CosineDecayRestarts
 from tapeflow.keras.registry import CustomObjectScope
 from tapeflow.saved_model.constants import SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT
 from tapeflow.saved_model.reading import parse
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.model import Model
 
 __all__ = [
     "CosineDecay",
@@ -35,7 +38,7 @@ def __getattr__(name: str) -> Any:
 
 
 def export_saved_model(
-    model, saved_model_path, custom_objects: Mapping[str, Any] | None = None, as_text: bool = False,
+    model: Model, saved_model_path, custom_objects: Mapping[str, Any] | None = None, as_text: bool = False,
     input_signature=None, serving_only: bool = False,
 ):  # fmt: skip
     """Write a model as a SavedModel.

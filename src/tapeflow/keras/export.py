@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tapeflow.keras.engine.sequential import Sequential
 
 
-def export_model(model, filepath, format: str = "tf_saved_model", verbose: bool = True, input_signature=None):
+def export_model(model, filepath: Any, format: str = "tf_saved_model", verbose: bool = True, input_signature=None):
     """Writes a SavedModel whose `serve` runs the model, for any batch size.
 
     Raises ValueError for other formats, and for a model that has not been called or built.
@@ -166,7 +166,7 @@ class ExportArchive:
         self.track(resource)
         self.add_endpoint(name, _inference(resource), input_signature)
 
-    def add_variable_collection(self, name: str, variables):
+    def add_variable_collection(self, name: str, variables: Sequence[Any]):
         """Add a list of variables to the SavedModel.
 
         Args:
@@ -183,7 +183,7 @@ class ExportArchive:
             raise ValueError(f"Expected all elements in `variables` to be variables. Found: {wrong[0]!r}")
         setattr(self._root, name, [plain(each) for each in variables])
 
-    def write_out(self, filepath, options=None, verbose: bool = True):
+    def write_out(self, filepath: Any, options=None, verbose: bool = True):
         """Write the SavedModel; its default signature is the first endpoint, unless one is "serving_default".
 
         Args:

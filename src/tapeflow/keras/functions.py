@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import Tensor
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -18,6 +18,9 @@ from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
 from tapeflow.keras.engine.functional.inference import placeholder_for
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
 
 
 def placeholder(
@@ -81,7 +84,7 @@ class _GraphFunction:
         self.feed_dict = feed_dict
         self.run_options, self.run_metadata = options, run_metadata
 
-    def __call__(self, inputs=()):
+    def __call__(self, inputs: Sequence[TensorLike] = ()):
         in_session = session.get_session(self._inputs or nest.flatten(self._outputs))
         feeds = {
             tensor: _fed(in_session, tensor, value)
@@ -97,7 +100,7 @@ class _GraphFunction:
         return results[0]
 
 
-def _fed(in_session, tensor, value):
+def _fed(in_session: Session, tensor: Tensor, value: TensorLike):
     """What a session feeds for `value`: the value itself, or the array that a variable or tensor of a graph has."""
     if not isinstance(value, (SymbolicTensor, Variable)):
         return value
@@ -105,7 +108,7 @@ def _fed(in_session, tensor, value):
     return computed.astype(tensor.dtype.as_numpy_dtype)
 
 
-def _listed(inputs):
+def _listed(inputs: Sequence[TensorLike]):
     """The values of a call as a list, those of a dict in the order of its keys."""
     return nest.flatten(inputs) if isinstance(inputs, (list, tuple, dict)) else [inputs]
 
@@ -132,7 +135,7 @@ class _SymbolicFunction:
                 self._inputs, self._symbolic, name=settings.unique_name("function")
             )
 
-    def __call__(self, inputs=()):
+    def __call__(self, inputs: Sequence[TensorLike] = ()):
         given = _listed(inputs)
         given = [
             x if isinstance(x, Tensor) else convert_to_tensor(x, symbolic.dtype)
@@ -140,14 +143,16 @@ class _SymbolicFunction:
         ]
         values = iter(nest.flatten(self._model(given)) if self._model is not None else ())
 
-        def value(x):
+        def value(x: KerasTensor):
             x = next(values) if isinstance(x, KerasTensor) else convert_to_tensor(x)
             return x.numpy()
 
         return nest.map_structure(value, self._outputs)
 
 
-def function(inputs, outputs, updates=None, name: str | None = None, **kwargs):
+def function(
+    inputs: Sequence[Any], outputs: TensorLike | KerasTensor, updates: Any = None, name: str | None = None, **kwargs
+):
     """Make a function from a list of arrays to arrays, of tensors of a model or a graph.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, extras
-from tapeflow.core.annotations import DTypeLike, Tensor
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
@@ -105,7 +105,7 @@ class Constant(Initializer):
      [3. 3.]]
     """
 
-    def __init__(self, value: float | Tensor = 0.0):
+    def __init__(self, value: Any = 0.0):
         self.value = value
 
     def __call__(self, shape: Sequence[Any], dtype=None, **kwargs):
@@ -142,7 +142,7 @@ class _Random(Initializer):
             return random.normal(shape, mean, stddev, dtype)
         return random_stateless.stateless_normal(shape, self._seeds(), mean, stddev, dtype)
 
-    def _truncated(self, shape: Sequence[Any], mean, stddev, dtype: DTypeLike):
+    def _truncated(self, shape: Sequence[Any], mean: float, stddev: float, dtype: DTypeLike):
         if self.seed is None:
             return random.truncated_normal(shape, mean, stddev, dtype)
         return random_stateless.stateless_truncated_normal(shape, self._seeds(), mean, stddev, dtype)
@@ -192,7 +192,7 @@ class RandomNormal(_Random):
         (under Keras 2 every call draws other numbers).
     """
 
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None):
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None):
         super().__init__(seed)
         self.mean, self.stddev = mean, stddev
 
@@ -491,7 +491,7 @@ class STFT(Initializer):
     """
 
     def __init__(
-        self, side: str = "real", window: str = "hann", scaling: str = "density", periodic: bool = False
+        self, side: str = "real", window: Any = "hann", scaling: str | None = "density", periodic: bool = False
     ):
         if side not in ("real", "imag"):
             raise ValueError(f"side should be 'real' or 'imag', not {side}")
@@ -628,12 +628,12 @@ def get(identifier):
     return resolve(identifier, _NAMES, "initializer")
 
 
-def serialize(initializer: GlorotUniform | Zeros):
+def serialize(initializer: Any):
     """The config of an initializer."""
     return to_config(initializer)
 
 
-def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make an initializer of its name or config.
 
     Args:

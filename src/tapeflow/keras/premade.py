@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -63,7 +64,7 @@ class LinearModel(Model):
             )
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         """The output for a tensor, or for a list or dict of tensors."""
         parts = nest.flatten(inputs)
         if len(parts) != len(self.dense_layers):

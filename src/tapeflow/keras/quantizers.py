@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.spelling import snake_case
@@ -56,7 +56,7 @@ class Quantizer:
     def __init__(self, output_dtype: str = "int8"):
         self.output_dtype = output_dtype
 
-    def __call__(self, x):
+    def __call__(self, x: Tensor):
         """Return x in another dtype."""
         return x
 
@@ -65,7 +65,7 @@ class Quantizer:
         raise NotImplementedError(f"{self} does not implement get_config()")
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A quantizer from the constructor's arguments."""
         return cls(**config)
 
@@ -80,12 +80,15 @@ class AbsMaxQuantizer(Quantizer):
       output_dtype: the dtype of the integers.
     """
 
-    def __init__(self, axis=None, value_range=(-127, 127), epsilon: float = 1e-7, output_dtype: str = "int8"):
+    def __init__(
+        self, axis: Sequence[int] | int | None = None, value_range: Sequence[int] = (-127, 127),
+        epsilon: float = 1e-7, output_dtype: str = "int8",
+    ):
         super().__init__(output_dtype)
         self.axis = (axis,) if isinstance(axis, int) else axis if axis is None else tuple(axis)
         self.value_range, self.epsilon = value_range, epsilon
 
-    def __call__(self, x, axis=None, to_numpy: bool = False):
+    def __call__(self, x: TensorLike, axis: AxisLike | None = None, to_numpy: bool = False):
         """Return integers, and what the floats were multiplied by."""
         axis = self.axis if axis is None else axis
         if axis is None:
@@ -99,8 +102,8 @@ class AbsMaxQuantizer(Quantizer):
 
 @computes_tensors
 def abs_max_quantize(
-    inputs: TensorLike, axis, value_range=(-127, 127), dtype: DTypeLike = "int8", epsilon: float = 1e-7,
-    to_numpy: bool = False,
+    inputs: TensorLike, axis: Any, value_range: Sequence[int] = (-127, 127), dtype: DTypeLike = "int8",
+    epsilon: float = 1e-7, to_numpy: bool = False,
 ):
     """Return integers, and what the inputs were multiplied by: the greatest integer for the greatest absolute value.
 
@@ -121,7 +124,8 @@ def abs_max_quantize(
 
 @computes_tensors
 def fake_quant_with_min_max_vars(
-    inputs: TensorLike, min_vals, max_vals, num_bits: int = 8, narrow_range: bool = False, axis=None
+    inputs: TensorLike, min_vals: TensorLike, max_vals: TensorLike, num_bits: int = 8, narrow_range: bool = False,
+    axis=None,
 ):
     """Return floats rounded to the values that integers of so many bits can stand for.
 
@@ -149,7 +153,7 @@ def fake_quant_with_min_max_vars(
 
 
 @computes_tensors
-def compute_float8_scale(amax, scale, dtype_max, margin: int = 0):
+def compute_float8_scale(amax, scale: bool, dtype_max, margin: int = 0):
     """Compute the scale by which the greatest absolute value fits a dtype.
 
     Args:
@@ -182,7 +186,7 @@ def compute_float8_amax_history(x: TensorLike, amax_history):
 
 
 @computes_tensors
-def quantize_and_dequantize(inputs: TensorLike, scale, quantized_dtype, compute_dtype):
+def quantize_and_dequantize(inputs: TensorLike, scale: bool, quantized_dtype, compute_dtype):
     """Round floats to what a smaller float dtype can say of them, divided by a scale.
 
     Args:
@@ -200,7 +204,7 @@ def quantize_and_dequantize(inputs: TensorLike, scale, quantized_dtype, compute_
     return cast(cast(x, quantized_dtype), compute_dtype) * scale
 
 
-def pack_int4(arr, axis=0, dtype: DTypeLike = "int8"):
+def pack_int4(arr: TensorLike, axis: int = 0, dtype: DTypeLike = "int8"):
     """Return integers of 4 bits, two in a byte along an axis; the shape of these bytes; and the size of the axis.
 
     Args:
@@ -222,7 +226,7 @@ def pack_int4(arr, axis=0, dtype: DTypeLike = "int8"):
     return convert_to_tensor(packed), packed.shape, size
 
 
-def unpack_int4(packed, orig_len, axis=0, dtype: DTypeLike = "int8"):
+def unpack_int4(packed: Variable, orig_len: int, axis=0, dtype: DTypeLike = "int8"):
     """Return the integers that `pack_int4` packed.
 
     Args:
@@ -246,8 +250,8 @@ def unpack_int4(packed, orig_len, axis=0, dtype: DTypeLike = "int8"):
 
 
 def abs_max_quantize_grouped_with_zero_point(
-    inputs, block_size, value_range=(-8, 7), dtype: DTypeLike = "int8", epsilon: float = 1e-7,
-    to_numpy: bool = False,
+    inputs: np.ndarray, block_size: int, value_range: Sequence[int] = (-8, 7), dtype: DTypeLike = "int8",
+    epsilon: float = 1e-7, to_numpy: bool = False,
 ):
     """Return integers of groups of rows, each column of which has a scale and a zero point of its own.
 
@@ -289,7 +293,7 @@ class QuantizationConfig:
 
     mode: str | None = None
 
-    def __init__(self, weight_quantizer=None, activation_quantizer=None):
+    def __init__(self, weight_quantizer=None, activation_quantizer: str | None = None):
         self.weight_quantizer, self.activation_quantizer = weight_quantizer, activation_quantizer
 
     def get_config(self):
@@ -300,18 +304,18 @@ class QuantizationConfig:
         }
 
     @staticmethod
-    def weight_quantizer_or_default(config, default):
+    def weight_quantizer_or_default(config: QuantizationConfig | None, default: str):
         """Return the quantizer that a configuration has for weights, else the default."""
         found = None if config is None else config.weight_quantizer
         return default if found is None else found
 
     @staticmethod
-    def activation_quantizer_or_default(config, default):
+    def activation_quantizer_or_default(config: QuantizationConfig | None, default: str):
         """Return the quantizer that a configuration has for inputs, None included; without one, the default."""
         return default if config is None else config.activation_quantizer
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A configuration from the constructor's arguments."""
         return cls(**{name: deserialize(value) if isinstance(value, dict) else value for name, value in config.items()})
 
@@ -355,7 +359,10 @@ class Int4QuantizationConfig(QuantizationConfig):
 
     mode = "int4"
 
-    def __init__(self, weight_quantizer=None, activation_quantizer: str = "default", block_size: int = 128):
+    def __init__(
+        self, weight_quantizer: AbsMaxQuantizer | None = None, activation_quantizer: str | None = "default",
+        block_size: int | None = 128,
+    ):
         super().__init__(weight_quantizer, None if activation_quantizer == "default" else activation_quantizer)
         if block_size is not None and block_size != -1 and block_size <= 0:
             raise ValueError(f"block_size must be None, -1, or a positive integer. Received: block_size={block_size}")
@@ -379,7 +386,7 @@ class Int4QuantizationConfig(QuantizationConfig):
         return {**super().get_config(), "block_size": self.block_size}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         return super().from_config({"block_size": None, **config})
 
 
@@ -391,12 +398,12 @@ _NAMES = {cls.__name__: cls for cls in _CLASSES}
 _NAMES |= {snake_case(name): cls for name, cls in _NAMES.items()}
 
 
-def serialize(initializer):
+def serialize(initializer: AbsMaxQuantizer):
     """The config of a quantizer."""
     return to_config(initializer)
 
 
-def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """A quantizer from its config."""
     return from_config_dict(config, _NAMES, "quantizer", custom_objects)
 

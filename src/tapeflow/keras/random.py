@@ -5,12 +5,12 @@ from __future__ import annotations
 import random as python_random
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, IntLike, Tensor, TensorLike
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
@@ -31,6 +31,9 @@ from tapeflow.ops.random import stateless as random_stateless
 from tapeflow.ops.random import stateless_choice as random_stateless_choice
 from tapeflow.ops.random.binomial import stateless_binomial
 from tapeflow.ops.state.variable import VariableAggregation
+
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.core import Dropout
 
 __all__ = [
     "SeedGenerator",
@@ -112,7 +115,7 @@ class SeedGenerator:
         return {"seed": self._initial_seed, "name": self.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """Return a generator from the constructor's arguments."""
         return cls(**config)
 
@@ -148,7 +151,7 @@ def draw_seed(seed):
     return cast(floormod(drawn, dtypes.int32.max - 1), dtypes.int32)
 
 
-def seed_config(seed: int):
+def seed_config(seed: int | None):
     """What the config of an object has for its seed."""
     return to_config(seed) if isinstance(seed, SeedGenerator) else seed
 
@@ -160,8 +163,7 @@ def seed_from_config(seed: int | None):
 
 @public
 def normal(
-    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None,
-    seed: int | None = None,
+    shape: Sequence[Any], mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike | None = None, seed: Any = None
 ):
     """Draw normal numbers.
 
@@ -205,9 +207,7 @@ def truncated_normal(
 
 
 @public
-def uniform(
-    shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtype=None, seed: int | None = None
-):
+def uniform(shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtype=None, seed: Any = None):
     """Draw uniform numbers of [minval, maxval).
 
     Args:
@@ -229,13 +229,13 @@ def uniform(
     return _uniform(shape, minval, maxval, dtype, seed)
 
 
-def _uniform(shape: Sequence[Any], minval, maxval, dtype: DTypeLike, seed):
+def _uniform(shape: Sequence[Any], minval: float, maxval: float, dtype: DTypeLike, seed: Any):
     limits = cast(minval, dtype), cast(maxval, dtype)
     return random_stateless.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
 
 
 @public
-def randint(shape: Sequence[Any], minval, maxval, dtype: DTypeLike = "int32", seed: int | None = None):
+def randint(shape: Sequence[Any], minval: int, maxval: int, dtype: DTypeLike = "int32", seed: int | None = None):
     """Draw integers of [minval, maxval).
 
     Args:
@@ -259,7 +259,7 @@ def randint(shape: Sequence[Any], minval, maxval, dtype: DTypeLike = "int32", se
 
 
 @public
-def categorical(logits, num_samples, dtype: DTypeLike = "int32", seed: int | None = None):
+def categorical(logits: TensorLike, num_samples: int, dtype: DTypeLike = "int32", seed: int | None = None):
     """Draw classes for each row of logits.
 
     Args:
@@ -326,7 +326,7 @@ def shuffle(x: TensorLike, axis: AxisLike = 0, seed: int | None = None):
 
 
 @public
-def gamma(shape: Sequence[Any], alpha, dtype: DTypeLike | None = None, seed: int | None = None):
+def gamma(shape: Sequence[Any], alpha: float, dtype: DTypeLike | None = None, seed: int | None = None):
     """Draw from gamma distributions of scale 1.
 
     Args:
@@ -341,14 +341,14 @@ def gamma(shape: Sequence[Any], alpha, dtype: DTypeLike | None = None, seed: int
     return _gamma(shape, alpha, settings.default_dtype(dtype), draw_seed(seed))
 
 
-def _gamma(shape: Sequence[Any], alpha, dtype: DTypeLike, seed: int):
+def _gamma(shape: Sequence[Any], alpha: TensorLike, dtype: DTypeLike, seed: IntLike):
     drawn = dtypes.float32 if dtype == dtypes.bfloat16 else dtype
     return cast(random_stateless_choice.stateless_gamma(shape, seed, alpha, dtype=drawn), dtype)
 
 
 @public
 def binomial(
-    shape: Sequence[Any], counts, probabilities, dtype: DTypeLike | None = None, seed: int | None = None
+    shape: Sequence[Any], counts: float, probabilities: float, dtype: DTypeLike | None = None, seed: int | None = None
 ):
     """Draw numbers of successes in trials.
 
@@ -368,7 +368,9 @@ def binomial(
 
 
 @public
-def beta(shape: Sequence[Any], alpha, beta, dtype: DTypeLike | None = None, seed: int | None = None):
+def beta(
+    shape: Sequence[Any], alpha: float, beta: Sequence[float], dtype: DTypeLike | None = None, seed: int | None = None
+):
     """Draw from beta distributions.
 
     Args:
@@ -425,7 +427,7 @@ class NoiseSource:
 class GeneratorOfNoise:
     """The attribute `seed_generator` of a layer with a `NoiseSource`; subclasses may set one of their own."""
 
-    def __get__(self, layer, owner=None):
+    def __get__(self, layer: Dropout, owner: type | None = None):
         if layer is None:
             return self
         generator = getattr(layer._noise, "_generator", None)

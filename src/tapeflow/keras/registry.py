@@ -155,7 +155,7 @@ def find(
 
 
 def resolve(
-    identifier, table: dict[str, Any], kind: str, custom_objects: Mapping[str, Any] | None = None,
+    identifier: Any, table: dict[str, Any], kind: str, custom_objects: Mapping[str, Any] | None = None,
     instantiate: bool = True,
 ):
     """An object from None, a name, a {"class_name", "config"} dict, or an object itself.

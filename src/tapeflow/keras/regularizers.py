@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
@@ -22,7 +22,7 @@ from tapeflow.ops.nn.normalization import l2_normalize
 class Regularizer(Bounded):
     """A function of a tensor that gives a scalar, and can be described by a config."""
 
-    def __call__(self, x):
+    def __call__(self, x: Tensor):
         return 0.0
 
     def get_config(self):
@@ -127,7 +127,7 @@ class OrthogonalRegularizer(Regularizer):
             )
         self.mode = mode
 
-    def __call__(self, inputs):
+    def __call__(self, inputs: TensorLike):
         inputs = convert_to_tensor(inputs)
         if inputs.shape.rank != 2:
             raise ValueError(
@@ -153,7 +153,7 @@ def _alias(value: float, kwargs: dict[str, Any]):
     return 0.01 if value is None else value
 
 
-def l1_l2(l1=None, l2=None):
+def l1_l2(l1: float | None = None, l2: float | None = None):
     """Make a regularizer of both kinds.
 
     Args:
@@ -176,7 +176,7 @@ _NAMES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def get(identifier):
+def get(identifier: Configurable | None):
     """Find a regularizer.
 
     Args:
@@ -193,12 +193,12 @@ def get(identifier):
     return resolve(identifier, _NAMES, "regularizer", instantiate=False)
 
 
-def serialize(regularizer):
+def serialize(regularizer: Callable[..., Any] | None):
     """The config of a regularizer."""
     return to_config(regularizer)
 
 
-def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a regularizer of its config.
 
     Args:

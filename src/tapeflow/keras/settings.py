@@ -31,7 +31,7 @@ def floatx():
     return settings["floatx"]
 
 
-def set_floatx(value):
+def set_floatx(value: Any):
     """Changes the dtype of new layers. Raises ValueError for other names."""
     if value not in ("float16", "bfloat16", "float32", "float64"):
         raise ValueError(
@@ -45,7 +45,7 @@ def epsilon():
     return settings["epsilon"]
 
 
-def set_epsilon(value):
+def set_epsilon(value: Any):
     """Changes the small number that keeps logarithms and quotients finite."""
     settings["epsilon"] = float(value)
 
@@ -116,7 +116,7 @@ def learning_phase_is_set():
     return settings["learning_phase"] is not None
 
 
-def set_learning_phase(value):
+def set_learning_phase(value: Any):
     """Fixes whether layers called without `training` train. Raises ValueError but for 0 and 1."""
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.core.structures.nest import assert_same_structure as _assert_same_structure
@@ -32,7 +36,7 @@ def is_nested(structure):
     return nest.is_nested(structure)
 
 
-def map_structure_up_to(shallow_structure, func, *structures):
+def map_structure_up_to(shallow_structure, func: Callable[..., Any], *structures):
     """Return what a function gives for the parts of structures at the leaves of a shallower one.
 
     Args:
@@ -48,7 +52,7 @@ def flatten_with_path(structure):
     return list(nest.flatten_with_tuple_paths(structure))
 
 
-def assert_same_structure(a, b, check_types=None):
+def assert_same_structure(a: TensorLike, b: TensorLike, check_types=None):
     """Raise ValueError if two structures are nested differently.
 
     Args:
@@ -57,7 +61,7 @@ def assert_same_structure(a, b, check_types=None):
     _assert_same_structure(a, b, check_types=bool(check_types))
 
 
-def assert_same_paths(a, b):
+def assert_same_paths(a: TensorLike, b: TensorLike):
     """Raise ValueError if the paths to the leaves of two structures are not the same."""
     paths = [{path for path, _ in flatten_with_path(structure)} for structure in (a, b)]
     if paths[0] != paths[1]:
@@ -67,7 +71,7 @@ def assert_same_paths(a, b):
         )
 
 
-def map_structure(func, *structures, none_is_leaf: bool = True):
+def map_structure(func: Callable[..., Any], *structures, none_is_leaf: bool = True):
     """Return a structure of func(*leaves) for the leaves of structures that are nested alike.
 
     Args:
@@ -89,7 +93,7 @@ def pack_sequence_as(structure, flat_sequence):
     return nest.pack_sequence_as(structure, list(flat_sequence))
 
 
-def traverse(func, structure, top_down: bool = True):
+def traverse(func: Callable[..., Any], structure, top_down: bool = True):
     """Return a structure in which func(part) replaces each part for which it is not None.
 
     Args:
@@ -114,7 +118,7 @@ def _children(structure):
     return list(structure.values()) if hasattr(structure, "values") else list(structure)
 
 
-def _like(structure, parts):
+def _like(structure, parts: Sequence[Any]):
     """A structure of the same type, of other parts."""
     if hasattr(structure, "_fields"):
         return type(structure)(*parts)
@@ -129,7 +133,7 @@ def lists_to_tuples(structure):
     return traverse(lambda part: tuple(part) if isinstance(part, list) else None, structure, top_down=False)
 
 
-def map_shape_structure(func, structure):
+def map_shape_structure(func: Callable[..., Any], structure):
     """Return a structure of func(shape) for shapes: lists or tuples of integers and None."""
 
     def call(part):

@@ -54,7 +54,7 @@ class Interpreter:
     """
 
     def __init__(
-        self, model_path=None, model_content=None, experimental_delegates=None, num_threads=None,
+        self, model_path=None, model_content=None, experimental_delegates=None, num_threads: int | None = None,
         experimental_op_resolver_type=OpResolverType.AUTO, experimental_preserve_all_tensors: bool = False,
         experimental_disable_delegate_clustering: bool = False,
         experimental_default_delegate_latest_features: bool = False,
@@ -106,7 +106,7 @@ class Interpreter:
         """
         return self._runtime.get_output_details()
 
-    def get_tensor_details(self, subgraph_index=0):
+    def get_tensor_details(self, subgraph_index: int = 0):
         """What is known of all tensors of a subgraph.
 
         Args:
@@ -141,7 +141,7 @@ class Interpreter:
         """
         self._runtime.resize_tensor_input(input_index, tensor_size, strict)
 
-    def set_tensor(self, tensor_index, value):
+    def set_tensor(self, tensor_index: int, value):
         """Set an input.
 
         Args:
@@ -153,7 +153,7 @@ class Interpreter:
         """
         self._runtime.set_tensor(tensor_index, value)
 
-    def get_tensor(self, tensor_index, subgraph_index=0):
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0):
         """A copy of the value of a tensor.
 
         Args:
@@ -168,7 +168,7 @@ class Interpreter:
         """
         return self._runtime.get_tensor(tensor_index, subgraph_index)
 
-    def tensor(self, tensor_index):
+    def tensor(self, tensor_index: int):
         """A function that gives a view of the memory of a tensor.
 
         A view that is still held makes `allocate_tensors` and `invoke` raise RuntimeError.
@@ -201,7 +201,7 @@ class Interpreter:
         """
         return self._runtime.get_signature_list()
 
-    def get_signature_runner(self, signature_key=None):
+    def get_signature_runner(self, signature_key: str | None = None):
         """What runs a signature.
 
         Args:

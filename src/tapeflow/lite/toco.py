@@ -31,7 +31,8 @@ class TocoConverter:
 
     @classmethod
     def from_saved_model(
-        cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None
+        cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None,
+        signature_key: str | None = None,
     ):
         """See `TFLiteConverter.from_saved_model`.
 

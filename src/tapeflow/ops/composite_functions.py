@@ -65,7 +65,7 @@ def sparse_rank(input, name: str | None = None):
     return array.Shape(input.dense_shape)[0]
 
 
-def embedding_lookup(params, ids, max_norm=None, name: str | None = None):
+def embedding_lookup(params, ids, max_norm: float | None = None, name: str | None = None):
     """`tf.nn.embedding_lookup` of ragged ids: an embedding for each."""
     if max_norm is not None:
         flat = dense_embedding.embedding_lookup(params, ids.flat_values, max_norm)
@@ -76,7 +76,7 @@ def embedding_lookup(params, ids, max_norm=None, name: str | None = None):
 
 def embedding_lookup_v1(
     params, ids, partition_strategy: str = "mod", name: str | None = None, validate_indices: bool = True,
-    max_norm=None,
+    max_norm: float | None = None,
 ):  # fmt: skip
     """`embedding_lookup` of 1.x."""
     return ids.with_flat_values(
@@ -122,7 +122,7 @@ def of_each_image(function):
                 image.to_tensor() if isinstance(image, RaggedTensor) else image, **kwargs
             )
 
-        def kept(kind):
+        def kept(kind: str):
             return kind if function.__name__ == "resize_with_crop_or_pad" else dtypes.float32
 
         method = kwargs.get("method")
@@ -153,13 +153,13 @@ def reduce_join(
     def joined(value, axis, keep):
         return strings.reduce_join(value, axis, keep, separator)
 
-    def of_segments(data, ids, count):
+    def of_segments(data, ids, count: int):
         return unsorted_segment_join(data, ids, count, separator)
 
     return reduce_along(joined, of_segments, inputs, axis, bool(keepdims))
 
 
-def format_text(template, inputs, placeholder: str = "{}", summarize=3, name: str | None = None):
+def format_text(template, inputs, placeholder: str = "{}", summarize: int = 3, name: str | None = None):
     """`tf.strings.format` with ragged tensors among the inputs."""
     if not isinstance(inputs, (list, tuple)):
         inputs = [inputs]
@@ -214,7 +214,7 @@ def _matrix(value):
         return value.to_tensor()
 
 
-def _batches(a, b, depth, settings):
+def _batches(a, b, depth: int, settings):
     if depth > 1:
         a, b = (v if isinstance(v, RaggedTensor) else RaggedTensor.from_tensor(v) for v in (a, b))
         check = assert_equal_v1(a.row_splits, b.row_splits, message="The batches must be equal")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
 
-def renamed(new_name: str, new, old_name: str, old, default=None):
+
+def renamed(new_name: str, new: Any, old_name: str, old: Any, default: Any = None):
     """The one of two spellings of an argument that was given, else `default`.
 
     Raises ValueError where both were.

@@ -27,7 +27,7 @@ def _tolist(tensor):
 
 
 @public
-def _transpose(a, axes=None):
+def _transpose(a: Any, axes=None):
     """`a` with its axes permuted, by default reversed.
 
     Args:
@@ -155,7 +155,7 @@ def _min(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool |
 
 
 @public
-def _mean(a, axis: AxisLike | None = None, dtype=None, out=None, keepdims: bool | None = None):
+def _mean(a: Any, axis: AxisLike | None = None, dtype=None, out=None, keepdims: bool | None = None):
     """The mean along `axis`, by default of all, of integers in floating point. `out` must be None.
 
     Args:

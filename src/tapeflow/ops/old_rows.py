@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,7 +60,7 @@ _TURNS = {"transpose_a": False, "transpose_b": False}
 @op("SparseMatMul", "a: Ta, b: Tb -> product: float32", types={"Ta": _FACTORS, "Tb": _FACTORS},
     attrs={**_TURNS, "a_is_sparse": False, "b_is_sparse": False}, ranks="a: 2, b: 2", shape=shapes.matmul)  # fmt: skip
 def SparseMatMul(
-    xp: ModuleType, a: Array, b: Array, transpose_a, transpose_b, a_is_sparse: bool, b_is_sparse: bool
+    xp: ModuleType, a: Array, b: Array, transpose_a: bool, transpose_b: bool, a_is_sparse: bool, b_is_sparse: bool
 ):
     """Whether a factor has many zeros only says how to multiply."""
     if a.ndim != 2 or b.ndim != 2:
@@ -90,7 +90,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseMatMul.reference
-def _(a, b, transpose_a: bool, transpose_b: bool, a_is_sparse, b_is_sparse):
+def _(a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, a_is_sparse: bool, b_is_sparse: bool):
     return np.einsum(f"{'ki' if transpose_a else 'ik'},{'jk' if transpose_b else 'kj'}->ij", a, b)
 
 
@@ -101,7 +101,7 @@ def _(a, b, transpose_a: bool, transpose_b: bool, a_is_sparse, b_is_sparse):
     attrs={"element_dtype": dtype, "element_shape": shape_attr(None)},
     shape=lambda call: [None if call.attr("element_shape") is None else (None, *tuple(call.attr("element_shape"))[1:]),
                         (None,)], moves=True)  # fmt: skip
-def TensorListConcat(xp: ModuleType, input_handle: Array, element_dtype: DType, element_shape):
+def TensorListConcat(xp: ModuleType, input_handle: Array, element_dtype: DType, element_shape: Sequence[Any]):
     known = None if element_shape is None else tuple(element_shape)
     spelled = np.array(-1) if known is None else np.array([-1 if n is None else n for n in known], np.int64)
     return TensorListConcatV2.kernel(xp, input_handle, spelled, np.zeros(0, np.int64), element_dtype)
@@ -148,7 +148,7 @@ def _shape_rule(call: ShapeCall):
 
 @op("FakeParam", "-> output: dtype", attrs={"dtype": dtype, "shape": shape_attr},
     shape=_shape_rule)  # fmt: skip
-def FakeParam(xp: ModuleType, dtype: DType, shape):
+def FakeParam(xp: ModuleType, dtype: DType, shape: Sequence[Any]):
     """A value that nobody reads: zeros."""
     sizes = None if shape is None else tuple(shape)
     if sizes is None or None in sizes or not dtype.is_numpy_compatible:
@@ -167,7 +167,7 @@ def DeviceIndex(xp: ModuleType, device_names: Sequence[str]):
 
 @op("ImmutableConst", "-> tensor: dtype", attrs={"dtype": dtype, "shape": shape_attr, "memory_region_name": string},
     shape=_shape_rule, touches="files")  # fmt: skip
-def ImmutableConst(xp: ModuleType, dtype: DType, shape, memory_region_name: str):
+def ImmutableConst(xp: ModuleType, dtype: DType, shape: Sequence[Any], memory_region_name: str):
     """The first bytes of a file, as numbers."""
     sizes = () if shape is None else tuple(shape)
     if None in sizes or not dtype.is_numpy_compatible or dtype == dtypes.string:

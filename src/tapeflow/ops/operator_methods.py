@@ -58,7 +58,7 @@ def getitem(tensor: TensorLike, slice_spec, var=None):
 
 @api("__operators__.ragged_getitem")
 @tensor_function
-def ragged_getitem(rt_input, key):
+def ragged_getitem(rt_input, key: Any):
     """`rt_input[key]` of a ragged tensor."""
     from tapeflow.ops.ragged.getitem import (
         getitem as of_ragged,  # ragged tensors are loaded when they are used

@@ -200,7 +200,7 @@ def concat(call: ShapeCall) -> list[Shape]:
     return [joined([call.shape(i) for i in range(last)], scalar_value(call, last))]
 
 
-def joined(parts: Sequence[Shape], axis) -> Shape:
+def joined(parts: Sequence[Shape], axis: Any) -> Shape:
     """The shape of `parts` joined along `axis` (None: unknown)."""
     known = [p for p in parts if p is not None]
     if not known:

@@ -36,7 +36,7 @@ _Tensor = _native.Tensor
 _Variable = _native.Variable
 
 
-def static_value(x) -> np.ndarray | None:
+def static_value(x: Any) -> np.ndarray | None:
     """The value of `x` as an array, or None where it is only known when the graph runs."""
     if isinstance(x, _Eager):
         return np.asarray(x.numpy())
@@ -95,7 +95,7 @@ def get_static_value(tensor, partial=False):
     return value
 
 
-def concrete_value(x) -> np.ndarray:
+def concrete_value(x: Any) -> np.ndarray:
     """The value of `x` as an array. Raises ValueError where it is only known when the graph runs."""
     value = static_value(x)
     if value is None:
@@ -127,12 +127,12 @@ def rank_in(call: GradientCall, name: str):
     return rank
 
 
-def sizes_of(x) -> list:
+def sizes_of(x: Any) -> list:
     """The sizes of `x`'s dimensions: an int where it is known, else a scalar int32 tensor. The rank must be known."""
     return _sizes(x.shape, lambda: _shape_of(x))
 
 
-def size_of(x, axis: int):
+def size_of(x: Tensor, axis: int):
     """The size of one dimension: an int where it is known, else a scalar int32 tensor. The rank may be unknown."""
     shape = x.shape
     if shape.rank is not None:
@@ -166,7 +166,7 @@ def as_shape(sizes):
     return _joining().Pack(list(sizes))
 
 
-def product(sizes: Sequence[int]):
+def product(sizes: Any):
     """The product of a list of ints and scalar tensors."""
     return math.prod(sizes)
 

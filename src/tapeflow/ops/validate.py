@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def shape_text(shape: Iterable) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
-def known(x) -> bool:
+def known(x: Any) -> bool:
     """Whether the elements of `x` are there to be looked at; they are not while the call is compiled."""
     return isinstance(x, (np.ndarray, np.generic, int, float))
 
@@ -33,7 +34,7 @@ def one_value(x: TensorLike, text: str) -> int:
     return int(x.reshape(()))
 
 
-def vector_of(x, text: str) -> list[int]:
+def vector_of(x: np.ndarray, text: str) -> list[int]:
     """The elements of a 1-D integer array; `text` may show its shape by `{}`."""
     x = np.asarray(x)
     if x.ndim != 1:
@@ -53,7 +54,7 @@ def index_kind(kind: DType, attr: str):
 MAX_ELEMENTS = 2**63 - 1
 
 
-def dimensions(x, what: str = "dims") -> tuple[int, ...]:
+def dimensions(x: Any, what: str = "dims") -> tuple[int, ...]:
     """The shape that an integer vector (or a scalar, for one size) spells; refuses negative and overflowing ones."""
     x = np.asarray(x)
     if x.ndim > 1:

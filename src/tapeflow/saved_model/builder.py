@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.files import file_system
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
@@ -84,8 +83,8 @@ class SavedModelBuilder:
         self._has_variables = True
 
     def add_meta_graph(
-        self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
-        clear_devices: bool = False, main_op=None, strip_default_attrs: bool = False, saver=None,
+        self, tags: Sequence[str], signature_def_map: dict[str, Any] | None = None, assets_collection=None,
+        legacy_init_op=None, clear_devices: bool = False, main_op=None, strip_default_attrs: bool = False, saver=None,
     ):
         """Adds the default graph, whose variables are those that were written.
 
@@ -193,7 +192,7 @@ def _check_signatures(signatures: Any) -> None:
 
 
 @public
-def simple_save(session, export_dir, inputs: TensorLike, outputs, legacy_init_op=None):
+def simple_save(session, export_dir, inputs: Any, outputs: dict[str, Any], legacy_init_op=None):
     """Write the graph and variables of a session as a SavedModel with one signature, from `inputs` to `outputs`.
 
     Args:

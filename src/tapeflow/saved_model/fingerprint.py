@@ -24,13 +24,9 @@ class Fingerprint:
     """Numbers that are equal where models are; equal to a message or dict of the same numbers."""
 
     def __init__(
-        self,
-        saved_model_checksum=None,
-        graph_def_program_hash=None,
-        signature_def_hash=None,
-        saved_object_graph_hash=None,
-        checkpoint_hash=None,
-        version=None,
+        self, saved_model_checksum: int | None = None, graph_def_program_hash: int | None = None,
+        signature_def_hash: int | None = None, saved_object_graph_hash: int | None = None,
+        checkpoint_hash: int | None = None, version=None,
     ):
         self.saved_model_checksum = saved_model_checksum
         self.graph_def_program_hash = graph_def_program_hash

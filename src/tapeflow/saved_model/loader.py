@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow import protos
 from tapeflow.checkpoint.bundle import index_path
 from tapeflow.core import context
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build.variables import global_variables_initializer, local_variables_initializer
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 
 @public
-def maybe_saved_model_directory(export_dir):
+def maybe_saved_model_directory(export_dir: PathLike):
     """Whether there is a SavedModel in the folder."""
     return reading.contains_saved_model(export_dir)
 
 
 @public
 @names_itself
-def load(sess: Session, tags: Sequence[str], export_dir: str, import_scope=None, **saver_kwargs):
+def load(sess: Session, tags: Sequence[str], export_dir: str, import_scope: str | None = None, **saver_kwargs):
     """Adds the graph with these tags to the graph of a session, restores its variables and runs its initializer.
 
     Returns its `MetaGraphDef`.

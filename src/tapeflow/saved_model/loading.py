@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ _TABLE_INITIALIZERS = "table_initializer"
 
 
 @public
-def load(export_dir, tags=None, options=None, trusted=None, limits=None):
+def load(export_dir: Any, tags: Sequence[str] | None = None, options=None, trusted: bool | None = None, limits=None):
     """Load the object that was saved in a folder: its attributes, variables, functions and `signatures`.
 
     Args:

@@ -40,7 +40,7 @@ from tapeflow.saved_model.signatures import SignatureMap, canonical, default_fun
 
 
 @public
-def save(obj, export_dir, signatures: dict[str, Any] | None = None, options=None):
+def save(obj: Any, export_dir: Any, signatures: dict[str, Any] | None = None, options=None):
     """Write an object and all it holds to a folder, so that other programs can load and call it.
 
     Args:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
@@ -19,6 +20,9 @@ from tapeflow.graph.interchange import attributes
 from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.graph.operation import Operation
 from tapeflow.saved_model import constants, reading, structures
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
 @public
@@ -56,7 +60,7 @@ def tensor_info(tensor: Any) -> Any:
 
 
 @public
-def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
+def get_tensor_from_tensor_info(tensor_info, graph: Graph | None = None, import_scope: str | None = None):
     """The tensor of a graph that a `TensorInfo` names. Raises KeyError for one that is not there.
 
     Args:
@@ -110,7 +114,7 @@ def build_signature_def(
 
 
 @public
-def regression_signature_def(examples, predictions):
+def regression_signature_def(examples: Any, predictions: Any):
     """The signature of a regression: a string tensor of examples to a float tensor.
 
     Raises ValueError for tensors of other dtypes.
@@ -245,11 +249,11 @@ def op_signature(op: Any, key: str) -> Any:
 class MethodNameUpdater:
     """Changes the method names of signatures of a SavedModel. Raises RuntimeError for a key that is not there."""
 
-    def __init__(self, export_dir):
+    def __init__(self, export_dir: PathLike):
         self._export_dir = export_dir
         self._model = reading.parse(export_dir)
 
-    def replace_method_name(self, signature_key, method_name, tags=None):
+    def replace_method_name(self, signature_key: str, method_name, tags: Sequence[str] | None = None):
         """Sets the method of a signature in the graphs with these tags, or in all."""
         if not signature_key:
             raise ValueError("`signature_key` must be defined.")

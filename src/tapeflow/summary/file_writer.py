@@ -64,7 +64,7 @@ class FileWriter:
         """The folder."""
         return self._logdir
 
-    def add_summary(self, summary, global_step: TensorLike | None = None):
+    def add_summary(self, summary: Any, global_step: TensorLike | None = None):
         """Adds a Summary, or the bytes of one. Metadata of a tag is only written once."""
         if isinstance(summary, bytes) or hasattr(summary, "numpy"):
             data = summary.numpy() if hasattr(summary, "numpy") else summary
@@ -107,7 +107,7 @@ class FileWriter:
                             f"{type(meta_graph_def)}")  # fmt: skip
         self._add(protos.Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
-    def add_run_metadata(self, run_metadata, tag, global_step=None):
+    def add_run_metadata(self, run_metadata, tag: str, global_step=None):
         """Adds a RunMetadata under a tag. Raises ValueError for a tag that was used."""
         if tag in self._seen_tags:
             raise ValueError("The provided tag was already used for this event type")

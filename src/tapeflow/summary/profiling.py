@@ -140,7 +140,7 @@ def _finish(folder: Any, save: bool) -> None:
 class Profile:
     """A context in which a profile is taken."""
 
-    def __init__(self, logdir, options=None):
+    def __init__(self, logdir: str, options=None):
         self._logdir, self._options = logdir, options
 
     def __enter__(self):

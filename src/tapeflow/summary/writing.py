@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.context import current_name_scope, name_scope_v1
 from tapeflow.core.errors import DataLossError
 from tapeflow.core.public import boundaries, public
@@ -56,7 +56,7 @@ def create_noop_writer():
     return NoopWriter()
 
 
-def record_if(condition: bool):
+def record_if(condition: Any):
     """A context in which summaries are recorded where `condition` holds: a bool, a bool tensor, or a function."""
     return condition_scope(condition)
 
@@ -71,7 +71,7 @@ def get_step():
     return state.step
 
 
-def set_step(step):
+def set_step(step: Variable | None):
     """Sets the step of summaries that are given none: a number, a tensor, a variable."""
     state.step = step
 
@@ -117,7 +117,7 @@ def _step(step: int | None):
 
 
 @public
-def write(tag: str, tensor: TensorLike, step: int | None = None, metadata=None, name: str | None = None):
+def write(tag: str, tensor: Any, step: int | None = None, metadata=None, name: str | None = None):
     """Write a tensor.
 
     Args:
@@ -156,7 +156,7 @@ def _nothing(file):
 
 
 @public
-def scalar(name: str | None, data: TensorLike, step: int | None = None, description=None):
+def scalar(name: str | None, data: TensorLike, step: int | None = None, description: str | None = None):
     """Write a number.
 
     Args:
@@ -183,7 +183,9 @@ def _scalar(value: TensorLike):
 
 
 @public
-def histogram(name: str | None, data: TensorLike, step: int | None = None, buckets=None, description=None):
+def histogram(
+    name: str | None, data: TensorLike, step: int | None = None, buckets: int | None = None, description=None
+):
     """Write how many numbers lie in each of several intervals of one width.
 
     Args:
@@ -242,7 +244,7 @@ def image(
 
 
 @public
-def text(name: str | None, data: TensorLike, step=None, description=None):
+def text(name: str | None, data: TensorLike, step: int | None = None, description=None):
     """Write strings, which TensorBoard shows as Markdown.
 
     Args:
@@ -258,7 +260,7 @@ def text(name: str | None, data: TensorLike, step=None, description=None):
       ValueError: for other dtypes, and where there is a writer but no step.
     """
 
-    def make(value):
+    def make(value: TensorLike):
         value = np.asarray(value)
         if value.dtype.kind not in "OSU":
             raise ValueError(f"A text summary is of strings, not of {value.dtype}")
@@ -270,7 +272,8 @@ def text(name: str | None, data: TensorLike, step=None, description=None):
 
 @public
 def audio(
-    name: str | None, data: TensorLike, sample_rate, step=None, max_outputs=3, encoding=None, description=None
+    name: str | None, data: TensorLike, sample_rate: int, step: int | None = None, max_outputs: int = 3,
+    encoding=None, description=None,
 ):
     """Write sounds.
 
@@ -294,7 +297,7 @@ def audio(
         raise ValueError(f"Unknown encoding: {encoding!r}")
     rate = int(sample_rate.numpy() if hasattr(sample_rate, "numpy") else sample_rate)
 
-    def make(value):
+    def make(value: np.ndarray):
         if value.ndim != 3:
             raise ValueError(f"Sounds have shape (batch, frames, channels), got {value.shape}")
         encoded = [[wav(sound, rate), b""] for sound in value[:max_outputs]]
@@ -306,7 +309,7 @@ def audio(
 
 
 @public
-def write_raw_pb(tensor: TensorLike, step=None, name: str | None = None):
+def write_raw_pb(tensor: TensorLike, step: int | None = None, name: str | None = None):
     """Write serialized summaries.
 
     Args:
@@ -327,7 +330,7 @@ def write_raw_pb(tensor: TensorLike, step=None, name: str | None = None):
     if recording is False:
         return record(False, [], _nothing)
 
-    def put(file, step, data):
+    def put(file, step: int, data):
         merged = protos.Summary()
         for i, one in enumerate(np.ravel(np.asarray(data, object))):
             try:
@@ -342,7 +345,7 @@ def write_raw_pb(tensor: TensorLike, step=None, name: str | None = None):
 
 
 @public
-def graph(graph_data):
+def graph(graph_data: int):
     """Writes a graph, or a GraphDef. Raises ValueError for anything else."""
     recording = is_recording(True)
     if recording is False:

@@ -79,7 +79,7 @@ def freeze_graph_with_def_protos(
     return result
 
 
-def _listed(text):
+def _listed(text: str):
     return text.replace(" ", "").split(",") if text else []
 
 

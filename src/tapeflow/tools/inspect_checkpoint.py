@@ -19,7 +19,7 @@ __all__ = ["parse_numpy_printoption", "print_tensors_in_checkpoint_file"]
 
 @public
 def print_tensors_in_checkpoint_file(
-    file_name, tensor_name, all_tensors, all_tensor_names: bool = False, count_exclude_pattern: str = ""
+    file_name, tensor_name: str, all_tensors, all_tensor_names: bool = False, count_exclude_pattern: str = ""
 ):
     """Print the names and shapes of a checkpoint, or the values of its tensors, and the number of parameters.
 

@@ -143,7 +143,7 @@ def fuse_decomposed_batch_norm(input_graph_def):
     return nodes.graph_def()
 
 
-def _vector(node, rank=1):
+def _vector(node, rank: int = 1):
     return node is not None and node.op == "Const" and value_of(node).ndim == rank
 
 

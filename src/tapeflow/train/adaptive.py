@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Variable
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like
@@ -52,7 +56,7 @@ class AdamOptimizer(Optimizer):
     def _update_of(self, dtype: DType):
         return Update(training.Adam, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
-    def _finish(self, update_ops=None, name_scope=None):
+    def _finish(self, update_ops: Sequence[Any] | None = None, name_scope: str | None = None):
         for power, beta in zip(self._powers, (self._beta1, self._beta2)):
             power.assign(power * self._number(beta, power.dtype))
 
@@ -81,8 +85,8 @@ class ProximalAdagradOptimizer(Optimizer):
     """Adagrad, then shrinking by L1 and L2."""
 
     def __init__(
-        self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0, use_locking: bool = False, name: str = "ProximalAdagrad",
+        self, learning_rate: float, initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0, use_locking: bool = False, name: str = "ProximalAdagrad",
     ):
         if initial_accumulator_value <= 0.0:
             raise ValueError(
@@ -101,8 +105,8 @@ class AdagradDAOptimizer(Optimizer):
     """Adagrad by dual averaging, for sparse linear models."""
 
     def __init__(
-        self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
-        l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking: bool = False,
+        self, learning_rate: float, global_step: Variable, initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False,
         name: str = "AdagradDA",
     ):
         if initial_gradient_squared_accumulator_value <= 0.0:
@@ -130,7 +134,8 @@ class AdadeltaOptimizer(Optimizer):
     """Adadelta (Zeiler 2012)."""
 
     def __init__(
-        self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking: bool = False, name: str = "Adadelta"
+        self, learning_rate: float = 0.001, rho: float = 0.95, epsilon: float = 1e-8, use_locking: bool = False,
+        name: str = "Adadelta",
     ):
         super().__init__(use_locking, name)
         self._settings = (learning_rate, rho, epsilon)
@@ -144,8 +149,8 @@ class RMSPropOptimizer(Optimizer):
     """RMSProp (Hinton 2012); with `centered`, by an estimate of the gradient's variance."""
 
     def __init__(
-        self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking: bool = False,
-        centered: bool = False, name: str = "RMSProp",
+        self, learning_rate: float, decay: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-10,
+        use_locking: bool = False, centered: bool = False, name: str = "RMSProp",
     ):
         super().__init__(use_locking, name)
         self._settings = (learning_rate, decay, momentum, epsilon)
@@ -169,9 +174,9 @@ class FtrlOptimizer(Optimizer):
 
     def __init__(
         self, learning_rate: float, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
-        use_locking: bool = False, name: str = "Ftrl", accum_name=None, linear_name=None,
-        l2_shrinkage_regularization_strength: float = 0.0, beta=None,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False,
+        name: str = "Ftrl", accum_name: str | None = None, linear_name: str | None = None,
+        l2_shrinkage_regularization_strength: float = 0.0, beta: Any = None,
     ):
         super().__init__(use_locking, name)
         for label, value, wrong in (

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.device import DeviceSpec
 from tapeflow.core.public import public, public_methods
 from tapeflow.ops.state.resource import VarHandleOp
+
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
 
 # Nodes that hold what servers keep.
 _SERVED = (
@@ -90,28 +95,28 @@ class ClusterSpec:
             raise ValueError(f"No such job in cluster: {name!r}")
         return self._jobs[name]
 
-    def num_tasks(self, job_name):
+    def num_tasks(self, job_name: str):
         """How many tasks a job has. Raises ValueError for no such job."""
         return len(self._job(job_name))
 
-    def task_indices(self, job_name):
+    def task_indices(self, job_name: str):
         """The numbers of a job's tasks."""
         return sorted(self._job(job_name))
 
-    def task_address(self, job_name, task_index):
+    def task_address(self, job_name: str, task_index: int):
         """The address of a task. Raises ValueError for no such job or task."""
         job = self._job(job_name)
         if task_index not in job:
             raise ValueError(f"No task with index {task_index!r} in job {job_name!r}")
         return job[task_index]
 
-    def job_tasks(self, job_name):
+    def job_tasks(self, job_name: str):
         """The addresses of a job's tasks; None for numbers that are left out."""
         job = self._job(job_name)
         return [job.get(i) for i in range(max(job) + 1)] if job else []
 
 
-def _whole(value):
+def _whole(value: TensorLike):
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"Task indices must be integers, got {value!r}")
     return value
@@ -120,10 +125,10 @@ def _whole(value):
 class _InTurn:
     """Gives each server its turn."""
 
-    def __init__(self, count):
+    def __init__(self, count: int):
         self._count, self._next = count, 0
 
-    def __call__(self, op):
+    def __call__(self, op: Operation):
         task = self._next
         self._next = (task + 1) % self._count
         return task
@@ -131,8 +136,8 @@ class _InTurn:
 
 @public
 def replica_device_setter(
-    ps_tasks=0, ps_device: str = "/job:ps", worker_device: str = "/job:worker", merge_devices: bool = True,
-    cluster=None, ps_ops=None, ps_strategy=None,
+    ps_tasks: int = 0, ps_device: str = "/job:ps", worker_device: str = "/job:worker", merge_devices: bool = True,
+    cluster: ClusterSpec | None = None, ps_ops=None, ps_strategy: Any = None,
 ):  # fmt: skip
     """A function for `tf.device` that places variables on servers in turn, and all else on the worker.
 
@@ -158,7 +163,7 @@ def replica_device_setter(
     if not callable(strategy):
         raise TypeError("ps_strategy must be callable")
 
-    def place(op):
+    def place(op: Operation):
         if not merge_devices and op.device:
             return op.device
         current = DeviceSpec.from_string(op.device or "")

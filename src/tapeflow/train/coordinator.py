@@ -7,6 +7,8 @@ import logging
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries, public_methods
@@ -50,7 +52,7 @@ class Coordinator:
                 self._error = error
             self._stop.set()
 
-    def _error_of(self, ex):
+    def _error_of(self, ex: Sequence[Any] | OutOfRangeError | None):
         if ex is None:
             return None
         error = ex
@@ -81,7 +83,7 @@ class Coordinator:
         except BaseException:
             self.request_stop(ex=sys.exc_info())
 
-    def wait_for_stop(self, timeout=None):
+    def wait_for_stop(self, timeout: float | None = None):
         """Waits until a stop is asked for, `timeout` seconds at most; whether it was."""
         return self._stop.wait(timeout=timeout)
 
@@ -144,7 +146,10 @@ class LooperThread(threading.Thread):
     Raises ValueError for what is no Coordinator, or arguments without a target.
     """
 
-    def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
+    def __init__(
+        self, coord: str | Coordinator, timer_interval_secs: float, target=None, args=None,
+        kwargs: Mapping[Any, Any] | None = None,
+    ):
         if not isinstance(coord, Coordinator):
             raise ValueError(f"'coord' argument must be a Coordinator: {coord}")
         super().__init__()
@@ -158,7 +163,10 @@ class LooperThread(threading.Thread):
         coord.register_thread(self)
 
     @staticmethod
-    def loop(coord, timer_interval_secs, target, args=None, kwargs=None):
+    def loop(
+        coord: Coordinator, timer_interval_secs: float, target: Callable[..., Any], args=None,
+        kwargs: Mapping[Any, Any] | None = None,
+    ):
         """A started thread that calls `target(*args, **kwargs)`."""
         looper = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
         looper.start()

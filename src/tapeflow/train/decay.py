@@ -7,7 +7,10 @@ call; in a graph it returns a tensor.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
+from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -21,25 +24,26 @@ from tapeflow.ops.math.trigonometric import cos
 from tapeflow.ops.random.distributions import normal as random_normal
 
 
-def _decayed(rate_of):
+def _decayed(rate_of: Callable[..., Any]):
     return rate_of if executing_eagerly() else rate_of()
 
 
-def _require_step(global_step, name: str):
+def _require_step(global_step: TensorLike, name: str):
     if global_step is None:
         raise ValueError(f"global_step is required for {name}.")
 
 
-def _progress(global_step, decay_steps, rate):
+def _progress(global_step: Variable, decay_steps: int, rate):
     return cast(_value(global_step), rate.dtype) / cast(_value(decay_steps), rate.dtype)
 
 
-def _value(x):
+def _value(x: TensorLike):
     return x() if callable(x) and not hasattr(x, "dtype") else x
 
 
 def exponential_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
+    learning_rate: float, global_step: Variable, decay_steps: int, decay_rate: float, staircase: bool = False,
+    name: str | None = None,
 ):
     """learning_rate * decay_rate ^ (global_step / decay_steps), in steps when `staircase`."""
     _require_step(global_step, "exponential_decay")
@@ -55,7 +59,8 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
+    learning_rate: float, global_step: Variable, decay_steps: int, decay_rate: float, staircase: bool = False,
+    name: str | None = None,
 ):
     """learning_rate * exp(-decay_rate * global_step / decay_steps)."""
     _require_step(global_step, "natural_exp_decay")
@@ -70,7 +75,8 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase: bool = False, name: str | None = None
+    learning_rate: float, global_step: Variable, decay_steps: int, decay_rate: float, staircase: bool = False,
+    name: str | None = None,
 ):
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     _require_step(global_step, "inverse_time_decay")
@@ -85,8 +91,8 @@ def inverse_time_decay(
 
 
 def polynomial_decay(
-    learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle: bool = False,
-    name: str | None = None,
+    learning_rate: float, global_step: Variable, decay_steps: int, end_learning_rate: float = 0.0001,
+    power: float = 1.0, cycle: bool = False, name: str | None = None,
 ):
     """From learning_rate to end_learning_rate in decay_steps, by (1 - progress) ^ power."""
     _require_step(global_step, "polynomial_decay")
@@ -104,7 +110,7 @@ def polynomial_decay(
     return _decayed(rate_of)
 
 
-def piecewise_constant(x, boundaries, values, name: str | None = None):
+def piecewise_constant(x: Variable, boundaries, values, name: str | None = None):
     """values[i] for boundaries[i - 1] < x <= boundaries[i]."""
     if len(boundaries) != len(values) - 1:
         raise ValueError(
@@ -125,7 +131,9 @@ def piecewise_constant(x, boundaries, values, name: str | None = None):
 piecewise_constant_decay = piecewise_constant
 
 
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name: str | None = None):
+def cosine_decay(
+    learning_rate: float, global_step: Variable, decay_steps: int, alpha: float = 0.0, name: str | None = None
+):
     """From learning_rate to alpha * learning_rate along half a cosine."""
     _require_step(global_step, "cosine_decay")
 
@@ -138,7 +146,8 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name: str |
 
 
 def cosine_decay_restarts(
-    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name: str | None = None
+    learning_rate: float, global_step: TensorLike, first_decay_steps, t_mul: float = 2.0, m_mul: float = 1.0,
+    alpha: float = 0.0, name: str | None = None,
 ):
     """Cosine decays one after another, each t_mul times longer (Loshchilov & Hutter 2017)."""
     _require_step(global_step, "cosine_decay_restarts")
@@ -161,7 +170,8 @@ def cosine_decay_restarts(
 
 
 def linear_cosine_decay(
-    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name: str | None = None
+    learning_rate: float, global_step: TensorLike, decay_steps, num_periods: float = 0.5, alpha: float = 0.0,
+    beta: TensorLike = 0.001, name: str | None = None,
 ):
     """A cosine times a straight line (Bello et al. 2017)."""
     return _noisy_linear_cosine(
@@ -170,8 +180,9 @@ def linear_cosine_decay(
 
 
 def noisy_linear_cosine_decay(
-    learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55, num_periods=0.5,
-    alpha=0.0, beta=0.001, name: str | None = None,
+    learning_rate: float, global_step: TensorLike, decay_steps, initial_variance: float = 1.0,
+    variance_decay: float = 0.55, num_periods: float = 0.5, alpha: float = 0.0, beta: TensorLike = 0.001,
+    name: str | None = None,
 ):
     """linear_cosine_decay with noise that fades away."""
     return _noisy_linear_cosine(
@@ -187,7 +198,8 @@ def noisy_linear_cosine_decay(
 
 
 def _noisy_linear_cosine(
-    learning_rate, global_step, decay_steps, variance, variance_decay, periods, alpha, beta
+    learning_rate: float, global_step: TensorLike, decay_steps, variance, variance_decay, periods, alpha: float,
+    beta: TensorLike,
 ):
     _require_step(global_step, "linear_cosine_decay")
 

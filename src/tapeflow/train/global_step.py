@@ -55,7 +55,7 @@ def _made(graph: Graph):
     return step
 
 
-def get_or_create_global_step(graph=None):
+def get_or_create_global_step(graph: Graph | None = None):
     """The global step, made when there is none."""
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
@@ -79,7 +79,7 @@ def global_step(sess, global_step_tensor):
     return int(found.item() if hasattr(found, "item") else found)
 
 
-def global_step_read(graph=None):
+def global_step_read(graph: Graph | None = None):
     """A tensor of the value of the graph's global step, the same at each call; None if there is no global step.
 
     In a run that also counts a step it comes before that, where nothing says otherwise: hooks count on it.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
@@ -23,7 +26,7 @@ class GradientDescentOptimizer(Optimizer):
         rate = self._number(self._learning_rate, dtype)
         return Update(training.GradientDescent, (), (rate,))
 
-    def _apply_sparse(self, values, indices, var):
+    def _apply_sparse(self, values: Tensor, indices: Tensor, var: Any):
         rate = self._number(self._learning_rate, var.dtype)
         var.scatter_sub(IndexedSlices(values * rate, indices))
 
@@ -32,7 +35,7 @@ class MomentumOptimizer(Optimizer):
     """accumulator = momentum * accumulator + gradient; var -= learning_rate * accumulator."""
 
     def __init__(
-        self, learning_rate, momentum, use_locking: bool = False, name: str = "Momentum",
+        self, learning_rate: float, momentum: float, use_locking: bool = False, name: str = "Momentum",
         use_nesterov: bool = False,
     ):
         super().__init__(use_locking, name)
@@ -49,7 +52,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
     """Gradient descent, then shrinking by L1 and L2 (Duchi & Singer 2009)."""
 
     def __init__(
-        self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
+        self, learning_rate: float, l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
         use_locking: bool = False, name: str = "ProximalGradientDescent",
     ):
         super().__init__(use_locking, name)

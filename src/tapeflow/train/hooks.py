@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,10 @@ class LoggingTensorHook(SessionRunHook):
     Raises ValueError for numbers that do not fit.
     """
 
-    def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
+    def __init__(
+        self, tensors: Any, every_n_iter=None, every_n_secs=None, at_end: bool = False,
+        formatter: Callable[..., Any] | None = None,
+    ):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
         if not only_at_end and (every_n_iter is None) == (every_n_secs is None):
             raise ValueError(
@@ -179,7 +183,7 @@ def _key(tag: str):
     return tag if isinstance(tag, str) else id(tag)
 
 
-def _hashable(items):
+def _hashable(items: Sequence[str]):
     try:
         return hash(tuple(items)) is not None
     except TypeError:
@@ -224,7 +228,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 class FinalOpsHook(SessionRunHook):
     """Evaluates tensors at the end of a session: `final_ops_values`."""
 
-    def __init__(self, final_ops: dict[str, Any], final_ops_feed_dict=None):
+    def __init__(self, final_ops: Any, final_ops_feed_dict: dict[Any, Any] | None = None):
         self._ops, self._feeds = final_ops, final_ops_feed_dict
         self._values = None
 
@@ -251,14 +255,14 @@ class FinalOpsHook(SessionRunHook):
 class FeedFnHook(SessionRunHook):
     """Feeds what a function returns, a dict, at each run."""
 
-    def __init__(self, feed_fn):
+    def __init__(self, feed_fn: Callable[..., Any]):
         self.feed_fn = feed_fn
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())
 
 
-def run_options(trace):
+def run_options(trace: bool):
     """RunOptions with or without a trace."""
     made = protos.RunOptions()
     if trace:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.public import names_itself, public
@@ -44,7 +47,7 @@ def refuse_eager():
         raise RuntimeError(_EAGER)
 
 
-def add_summary(name: str, value):
+def add_summary(name: str, value: Tensor):
     """A summary of a number of the graph, which joins the collection of summaries."""
     graph = get_default_graph()
     with name_scope(name) as scope:
@@ -53,7 +56,7 @@ def add_summary(name: str, value):
 
 @public
 @names_itself
-def match_filenames_once(pattern, name: str | None = None):
+def match_filenames_once(pattern: str, name: str | None = None):
     """A local variable with the names of files that match, found when it is initialised."""
     with name_scope(name or "matching_filenames"):
         return Variable(
@@ -64,7 +67,7 @@ def match_filenames_once(pattern, name: str | None = None):
 
 @public
 @names_itself
-def limit_epochs(tensor: TensorLike, num_epochs=None, name: str | None = None):
+def limit_epochs(tensor: TensorLike, num_epochs: int | None = None, name: str | None = None):
     """`tensor`, whose reading raises OutOfRangeError after `num_epochs` times. Raises ValueError below 1.
 
     Args:
@@ -85,8 +88,9 @@ def limit_epochs(tensor: TensorLike, num_epochs=None, name: str | None = None):
 @public
 @names_itself
 def input_producer(
-    input_tensor, element_shape=None, num_epochs=None, shuffle: bool = True, seed: int | None = None,
-    capacity=32, shared_name=None, summary_name=None, name: str | None = None, cancel_op=None,
+    input_tensor: Any, element_shape=None, num_epochs: int | None = None, shuffle: bool = True,
+    seed: int | None = None, capacity=32, shared_name: str | None = None, summary_name: str | None = None,
+    name: str | None = None, cancel_op=None,
 ):  # fmt: skip
     """A queue of the rows of a tensor, filled by a QueueRunner.
 
@@ -122,8 +126,8 @@ def input_producer(
 @public
 @names_itself
 def string_input_producer(
-    string_tensor, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32,
-    shared_name=None, name: str | None = None, cancel_op=None,
+    string_tensor: Any, num_epochs: int | None = None, shuffle: bool = True, seed: int | None = None,
+    capacity: int = 32, shared_name: str | None = None, name: str | None = None, cancel_op=None,
 ):  # fmt: skip
     """A queue of strings, such as names of files, filled by a QueueRunner.
 
@@ -157,8 +161,8 @@ def string_input_producer(
 @public
 @names_itself
 def range_input_producer(
-    limit, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32, shared_name=None,
-    name: str | None = None,
+    limit: TensorLike, num_epochs: int | None = None, shuffle: bool = True, seed: int | None = None,
+    capacity: int = 32, shared_name: str | None = None, name: str | None = None,
 ):
     """A queue of the numbers below `limit`, filled by a QueueRunner.
 
@@ -181,8 +185,8 @@ def range_input_producer(
 @public
 @names_itself
 def slice_input_producer(
-    tensor_list, num_epochs=None, shuffle: bool = True, seed: int | None = None, capacity=32,
-    shared_name=None, name: str | None = None,
+    tensor_list: Sequence[Any], num_epochs: int | None = None, shuffle: bool = True, seed: int | None = None,
+    capacity: int = 32, shared_name: str | None = None, name: str | None = None,
 ):
     """A row of each of the tensors, the same of all, taken from a queue of the rows' numbers.
 
@@ -219,7 +223,7 @@ def as_list(tensors):
     return [x if isinstance(x, SparseTensor) else convert_to_tensor(x) for x in tensors]
 
 
-def as_stored(values, many):
+def as_stored(values: Any, many: bool):
     """The values as tensors that queues can hold, sparse ones serialized."""
     found = []
     for x in values:
@@ -230,7 +234,7 @@ def as_stored(values, many):
     return found
 
 
-def as_given(tensors, values, many):
+def as_given(tensors: TensorLike, values: Sequence[Any], many: bool):
     """What a queue gave, with sparse tensors in the places of those in `values`."""
     listed = tensors if isinstance(tensors, list) else [tensors]
     found = []
@@ -246,7 +250,7 @@ def as_given(tensors, values, many):
     return found if isinstance(tensors, list) else found[0]
 
 
-def in_structure_of(original, tensors):
+def in_structure_of(original: Sequence[Any] | dict[str, Any], tensors: TensorLike | SparseTensor):
     """The tensors, as a dict where `original` is one."""
     if not isinstance(original, dict):
         return tensors
@@ -254,7 +258,7 @@ def in_structure_of(original, tensors):
     return dict(zip(keys, tensors if isinstance(tensors, list) else [tensors], strict=True))
 
 
-def common_shapes(lists, shapes, many):
+def common_shapes(lists: Sequence[Any], shapes, many: bool):
     """The shapes of elements that all lists have in common."""
     if shapes is not None:
         return [TensorShape(s) for s in shapes]
@@ -273,7 +277,7 @@ def common_shapes(lists, shapes, many):
     return found
 
 
-def checked_keep(keep_input, many):
+def checked_keep(keep_input: Tensor | bool, many: bool):
     """A bool scalar, or with `many` a vector. Raises ValueError for other shapes."""
     keep_input = convert_to_tensor(keep_input)
     rank = keep_input.shape.rank
@@ -301,7 +305,7 @@ def _fill(queue, lists, many, keep_input, threads=1):
     add_queue_runner(QueueRunner(queue, ops))
 
 
-def _check_join(lists):
+def _check_join(lists: Sequence[Any]):
     """Raises ValueError or TypeError unless the lists have tensors of the same dtypes."""
     if not lists:
         raise ValueError("Expected at least one set of tensors")
@@ -357,9 +361,9 @@ def _batched(
 @public
 @names_itself
 def batch(
-    tensors, batch_size, num_threads=1, capacity=32, enqueue_many: bool = False, shapes=None,
-    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
-    name: str | None = None,
+    tensors: Sequence[Any] | dict[str, Any], batch_size: int, num_threads: int = 1, capacity: int = 32,
+    enqueue_many: bool = False, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None, name: str | None = None,
 ):  # fmt: skip
     """Batches of what `tensors`, a list or dict, are from run to run.
 
@@ -380,9 +384,9 @@ def batch(
 @public
 @names_itself
 def maybe_batch(
-    tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many: bool = False, shapes=None,
-    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
-    name: str | None = None,
+    tensors: TensorLike, keep_input: TensorLike, batch_size: int, num_threads: int = 1, capacity: int = 32,
+    enqueue_many: bool = False, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None, name: str | None = None,
 ):  # fmt: skip
     """As `batch`, of the elements for which `keep_input`, a bool scalar or vector, holds.
 
@@ -406,8 +410,9 @@ def maybe_batch(
 @public
 @names_itself
 def batch_join(
-    tensors_list, batch_size, capacity=32, enqueue_many: bool = False, shapes=None, dynamic_pad: bool = False,
-    allow_smaller_final_batch: bool = False, shared_name=None, name: str | None = None,
+    tensors_list: Sequence[Any], batch_size: int, capacity: int = 32, enqueue_many: bool = False, shapes=None,
+    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name: str | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """As `batch`, of several lists or dicts of tensors, each run by a thread of its own.
 
@@ -429,8 +434,8 @@ def batch_join(
 @public
 @names_itself
 def maybe_batch_join(
-    tensors_list, keep_input, batch_size, capacity=32, enqueue_many: bool = False, shapes=None,
-    dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name=None,
+    tensors_list: Sequence[Any], keep_input, batch_size: int, capacity: int = 32, enqueue_many: bool = False,
+    shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False, shared_name: str | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """As `batch_join`, of the elements for which `keep_input` holds.
@@ -454,9 +459,9 @@ def maybe_batch_join(
 @public
 @names_itself
 def shuffle_batch(
-    tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed: int | None = None,
-    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
-    name: str | None = None,
+    tensors: Sequence[Tensor], batch_size: int, capacity: int, min_after_dequeue: int, num_threads: int = 1,
+    seed: int | None = None, enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None, name: str | None = None,
 ):  # fmt: skip
     """As `batch`, in random order, with `min_after_dequeue` elements left to be mixed.
 
@@ -482,9 +487,9 @@ def shuffle_batch(
 @public
 @names_itself
 def maybe_shuffle_batch(
-    tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed: int | None = None,
-    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
-    name: str | None = None,
+    tensors: TensorLike, batch_size: int, capacity: int, min_after_dequeue: int, keep_input, num_threads: int = 1,
+    seed: int | None = None, enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None, name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch`, of the elements for which `keep_input` holds.
 
@@ -509,8 +514,8 @@ def maybe_shuffle_batch(
 @public
 @names_itself
 def shuffle_batch_join(
-    tensors_list, batch_size, capacity, min_after_dequeue, seed: int | None = None,
-    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
+    tensors_list: Sequence[Any], batch_size: int, capacity: int, min_after_dequeue: int, seed: int | None = None,
+    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name: str | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch`, of several lists or dicts of tensors, each run by a thread of its own.
@@ -534,9 +539,9 @@ def shuffle_batch_join(
 @public
 @names_itself
 def maybe_shuffle_batch_join(
-    tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed: int | None = None,
-    enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False, shared_name=None,
-    name: str | None = None,
+    tensors_list: Sequence[Any], batch_size: int, capacity: int, min_after_dequeue: int, keep_input,
+    seed: int | None = None, enqueue_many: bool = False, shapes=None, allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None, name: str | None = None,
 ):  # fmt: skip
     """As `shuffle_batch_join`, of the elements for which `keep_input` holds.
 

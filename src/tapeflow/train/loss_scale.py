@@ -60,7 +60,7 @@ class FixedLossScale(LossScale):
       ValueError: for anything else.
     """
 
-    def __init__(self, loss_scale_value: float):
+    def __init__(self, loss_scale_value: Any):
         if not isinstance(loss_scale_value, (int, float)):
             raise ValueError("loss_scale_value must be a Python int or float.")
         if loss_scale_value < 1:

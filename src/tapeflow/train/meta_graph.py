@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 @public
 def export_meta_graph(
-    filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
-    as_text: bool = False, graph: Graph | None = None, export_scope=None, clear_devices: bool = False,
-    clear_extraneous_savers: bool = False, strip_default_attrs: bool = False, save_debug_info: bool = False,
-    **kwargs,
+    filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, as_text: bool = False,
+    graph: Graph | None = None, export_scope: str | None = None, clear_devices: bool = False,
+    clear_extraneous_savers: bool = False, strip_default_attrs: bool = False, save_debug_info: bool = False, **kwargs,
 ):
     """The `MetaGraphDef` of a graph and its collections; with `filename` also written there.
 
@@ -44,7 +43,9 @@ def export_meta_graph(
 
 
 @public
-def import_meta_graph(meta_graph_or_file, clear_devices: bool = False, import_scope=None, **kwargs):
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs
+):
     """Add a `MetaGraphDef`, or the one in a file, to the default graph.
 
     Returns a `Saver` of its variables; None if it has none.

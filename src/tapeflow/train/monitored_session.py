@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
@@ -66,7 +66,7 @@ class ChiefSessionCreator(SessionCreator):
 class WorkerSessionCreator(SessionCreator):
     """Makes sessions once a chief has made the model ready."""
 
-    def __init__(self, scaffold=None, master: str = "", config=None, max_wait_secs=30 * 60):
+    def __init__(self, scaffold: Scaffold | None = None, master: str = "", config=None, max_wait_secs: int = 30 * 60):
         self._scaffold = scaffold or Scaffold()
         self._manager = None
         self._master, self._config, self._wait = master, config, max_wait_secs
@@ -123,7 +123,7 @@ class _Wrapped:
     def run(self, *args, **kwargs):
         return self._sess.run(*args, **kwargs)
 
-    def run_step_fn(self, step_fn, raw_session, run_with_hooks):
+    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Session, run_with_hooks):
         return step_fn(StepContext(raw_session, run_with_hooks or self.run))
 
 
@@ -138,7 +138,9 @@ class _Hooked(_Wrapped):
     def _check_stop(self):
         return self._stop
 
-    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self, fetches: Sequence[Any], feed_dict: Mapping[Any, Any] | None = None, options=None, run_metadata=None
+    ):
         if self._stop:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
@@ -183,7 +185,7 @@ class _Hooked(_Wrapped):
         return asked, hook_feeds
 
 
-def _check_apart(a, b, message):
+def _check_apart(a: Any, b, message: str):
     if any(x is y for x in a for y in b):
         raise RuntimeError(message)
 
@@ -277,10 +279,12 @@ class _Recoverable(_Wrapped):
                 self.close()
                 self._sess = None
 
-    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self, fetches: Sequence[Any], feed_dict: Mapping[Any, Any] | None = None, options=None, run_metadata=None
+    ):
         return self._retried(lambda: self._sess.run(fetches, feed_dict, options, run_metadata))
 
-    def run_step_fn(self, step_fn, raw_session, run_with_hooks):
+    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Session, run_with_hooks):
         raw = [raw_session]
 
         def call():
@@ -316,7 +320,7 @@ class StepContext:
       run_with_hooks_fn: runs with hooks.
     """
 
-    def __init__(self, session, run_with_hooks_fn):
+    def __init__(self, session: Session, run_with_hooks_fn: Callable[..., Any]):
         self._session, self._run = session, run_with_hooks_fn
 
     @property
@@ -357,7 +361,9 @@ class _Monitored:
         session = self._coordinated_creator.tf_sess
         return None if session is None else session.graph
 
-    def run(self, fetches: Sequence[Any], feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self, fetches: Sequence[Any], feed_dict: Mapping[Any, Any] | None = None, options=None, run_metadata=None
+    ):
         """As of a Session, with the hooks around. Raises what hooks raise."""
         if self._sess is None:
             raise RuntimeError("Session is already closed.")
@@ -365,7 +371,7 @@ class _Monitored:
             fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata
         )
 
-    def run_step_fn(self, step_fn):
+    def run_step_fn(self, step_fn: Callable[..., Any]):
         """What `step_fn(step_context)` returns; it can run with and without hooks.
 
         Raises ValueError for a function of other arguments.
@@ -382,7 +388,7 @@ class _Monitored:
     def __enter__(self):
         return self
 
-    def __exit__(self, exception_type: type | None, exception_value: OutOfRangeError | None, traceback):
+    def __exit__(self, exception_type: type | None, exception_value: Any, traceback):
         if exception_type in (OutOfRangeError, StopIteration):
             exception_type = None
         self._end(exception_type)
@@ -402,7 +408,7 @@ class _Monitored:
     def _tf_sess(self):
         return self._coordinated_creator.tf_sess
 
-    def _end(self, exception_type=None):
+    def _end(self, exception_type: type | None = None):
         try:
             if not exception_type:
                 if self._sess is None:
@@ -458,7 +464,7 @@ class SingularMonitoredSession(_Monitored):
         return self._tf_sess()
 
 
-def _chosen(steps: int | None, secs, default_steps: int | None, default_secs: int | None):
+def _chosen(steps: Any, secs, default_steps: int | None, default_secs: int | None):
     """What of steps and seconds decides, where either may be left to its default."""
     if steps is USE_DEFAULT and secs is USE_DEFAULT:
         return default_steps, default_secs

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -26,7 +30,8 @@ class ExponentialMovingAverage:
     """
 
     def __init__(
-        self, decay, num_updates=None, zero_debias: bool = False, name: str = "ExponentialMovingAverage"
+        self, decay: float, num_updates: int | None = None, zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
     ):
         self._decay, self._num_updates = decay, num_updates
         self._zero_debias, self._name = zero_debias, name
@@ -51,7 +56,7 @@ class ExponentialMovingAverage:
         updates = graph.effects_of(lambda: self._apply(var_list))
         return group(*updates, name=self._name)
 
-    def _apply(self, var_list):
+    def _apply(self, var_list: Sequence[Any] | None):
         for var in nest.flatten(var_list):
             is_variable = isinstance(var, Variable)
             if not is_variable and context.executing_eagerly():
@@ -116,7 +121,9 @@ class ExponentialMovingAverage:
         return found
 
 
-def assign_moving_average(variable, value, decay, zero_debias: bool = True, name: str | None = None):
+def assign_moving_average(
+    variable: Any, value: Tensor, decay: TensorLike, zero_debias: bool = True, name: str | None = None
+):
     """Moves a variable by `(1 - decay) * (value - variable)`; returns the operation, or the variable.
 
     With zero_debias, the first updates count as an average over what came so far, for a variable that began at zero.
@@ -138,7 +145,8 @@ def assign_moving_average(variable, value, decay, zero_debias: bool = True, name
 
 
 def weighted_moving_average(
-    value, decay, weight, truediv: bool = True, collections=None, name: str | None = None
+    value: Tensor, decay: float, weight: Tensor, truediv: bool = True, collections: Sequence[str] | None = None,
+    name: str | None = None,
 ):
     """The moving average of `value * weight`, divided by that of `weight`.
 

@@ -9,7 +9,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.checkpoint.following import attached
 from tapeflow.core import context, replicas
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -56,9 +56,9 @@ class Optimizer(Protocol, ByRule):
         return self._name
 
     def minimize(
-        self, loss: Tensor, global_step=None, var_list=None, gate_gradients: int = GATE_OP,
+        self, loss: Tensor, global_step: Any = None, var_list=None, gate_gradients: int = GATE_OP,
         aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-        grad_loss=None,
+        grad_loss: TensorLike | None = None,
     ):
         """One step down: computes the gradients of `loss` (eagerly, a function) and applies them."""
         grads_and_vars = self.compute_gradients(
@@ -79,8 +79,8 @@ class Optimizer(Protocol, ByRule):
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
     def compute_gradients(
-        self, loss, var_list=None, gate_gradients: int = GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops: bool = False, grad_loss=None,
+        self, loss: Any, var_list=None, gate_gradients: int = GATE_OP, aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False, grad_loss: Any = None,
     ):
         """(gradient, variable) pairs for the variables of var_list, or all that `loss()` reads.
 
@@ -120,7 +120,7 @@ class Optimizer(Protocol, ByRule):
         gradients = graph.gradients([loss], variables, weights)
         return list(zip(gradients, variables))
 
-    def apply_gradients(self, grads_and_vars: Sequence[Any], global_step=None, name: str | None = None):
+    def apply_gradients(self, grads_and_vars: Sequence[Any], global_step: Any = None, name: str | None = None):
         """Changes the variables by their gradients; pairs without a gradient are left out.
 
         Adds 1 to global_step. Raises ValueError when there is no gradient at all.
@@ -187,7 +187,7 @@ class Optimizer(Protocol, ByRule):
                 var.assign(var.constraint(var))
 
     @staticmethod
-    def _as_gradient(grad: Tensor, var):
+    def _as_gradient(grad: Tensor, var: Any):
         try:
             return convert_to_tensor(grad, var.dtype)
         except (TypeError, ValueError) as error:
@@ -200,7 +200,7 @@ class Optimizer(Protocol, ByRule):
     def _prepare(self, var=None):
         """Called before the first update of a step with the first variable."""
 
-    def _finish(self, update_ops=None, name_scope=None):
+    def _finish(self, update_ops: Sequence[Any] | None = None, name_scope: str | None = None):
         """Called after the last update of a step."""
 
     # Slots and numbers
@@ -241,7 +241,7 @@ class Optimizer(Protocol, ByRule):
         """The slot of that name, made for a checkpoint that has it; None where there is no such slot."""
         return self._slot(var, name) if not self._slot_names or name in self._slot_names else None
 
-    def _number(self, value, dtype):
+    def _number(self, value: TensorLike, dtype: DType):
         """A setting as a scalar tensor: a number, a tensor, a variable, or a function of none."""
         if type(value) is float or type(value) is int:
             if not context.executing_eagerly():

@@ -41,7 +41,7 @@ _DECAY = 0.999
 
 
 @public
-def do_quantize_training_on_graphdef(input_graph, num_bits):
+def do_quantize_training_on_graphdef(input_graph, num_bits: int):
     """Rewrite a graph so that the inputs of its products are rounded to few bits.
 
     The inputs of `MatMul` and `Conv2D` go through `QuantizeAndDequantizeV2`, in the range of the operation that

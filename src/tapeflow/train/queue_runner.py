@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.core import context, errors
@@ -13,6 +15,12 @@ from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.interchange import meta_graph
 from tapeflow.graph.interchange.variable_defs import in_scope, prepend_scope, strip_scope
 from tapeflow.graph.run.session import get_default_session
+
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
+    from tapeflow.graph.run.session import Session
+    from tapeflow.ops.queue.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
+    from tapeflow.train.coordinator import Coordinator
 
 _COLLECTION = "queue_runners"
 _EAGER = (
@@ -53,7 +61,10 @@ class QueueRunner:
         self._runs = weakref.WeakKeyDictionary()
         self._exceptions = []
 
-    def _take(self, queue, enqueue_ops, close_op, cancel_op, closed_types):
+    def _take(
+        self, queue: FIFOQueue | PaddingFIFOQueue | RandomShuffleQueue, enqueue_ops: Sequence[Any],
+        close_op: Operation | None, cancel_op: Operation | None, closed_types: Sequence[type] | None,
+    ):
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
         self._queue, self._enqueue_ops = queue, enqueue_ops
@@ -70,7 +81,7 @@ class QueueRunner:
             queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         )
 
-    def _read(self, definition, scope):
+    def _read(self, definition, scope: str):
         graph = get_default_graph()
 
         def element(name: str):
@@ -120,7 +131,7 @@ class QueueRunner:
         """The name of the queue."""
         return self._queue.name
 
-    def _run(self, sess, enqueue_op, coord=None):
+    def _run(self, sess: Session, enqueue_op: Operation, coord: Coordinator | None = None):
         """What a thread does."""
         counted = True
         try:
@@ -151,17 +162,19 @@ class QueueRunner:
                 with self._lock:
                     self._runs[sess] -= 1
 
-    def _run_quietly(self, sess, op):
+    def _run_quietly(self, sess: Session, op: Operation):
         try:
             sess.run(op)
         except Exception as error:  # the session may have been closed meanwhile
             _logger.debug("Ignored exception: %s", error)
 
-    def _close_on_stop(self, sess, cancel_op, coord):
+    def _close_on_stop(self, sess: Session, cancel_op: Operation, coord: Coordinator):
         coord.wait_for_stop()
         self._run_quietly(sess, cancel_op)
 
-    def create_threads(self, sess, coord=None, daemon: bool = False, start: bool = False):
+    def create_threads(
+        self, sess: Session, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+    ):
         """The threads that fill the queue in a session; none if they run already.
 
         Args:
@@ -197,7 +210,7 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def to_proto(self, export_scope=None):
+    def to_proto(self, export_scope: str | None = None):
         """The QueueRunnerDef; None if the queue is not in the scope."""
         if not in_scope(self.queue.name, export_scope):
             return None
@@ -213,7 +226,7 @@ class QueueRunner:
         return made
 
     @staticmethod
-    def from_proto(queue_runner_def, import_scope=None):
+    def from_proto(queue_runner_def, import_scope: str | None = None):
         """The QueueRunner that a QueueRunnerDef describes, of the default graph."""
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
@@ -222,7 +235,7 @@ meta_graph.MADE_OF_PROTOS[_COLLECTION] = (protos.QueueRunnerDef, QueueRunner.fro
 
 
 @public
-def add_queue_runner(qr, collection=_COLLECTION):
+def add_queue_runner(qr: QueueRunner, collection: str = _COLLECTION):
     """Add a QueueRunner to a collection of the graph, for `start_queue_runners`.
 
     Args:
@@ -234,7 +247,8 @@ def add_queue_runner(qr, collection=_COLLECTION):
 
 @public
 def start_queue_runners(
-    sess=None, coord=None, daemon: bool = True, start: bool = True, collection=_COLLECTION
+    sess: Session | None = None, coord: Coordinator | None = None, daemon: bool = True, start: bool = True,
+    collection: str = _COLLECTION,
 ):
     """Start the threads of all QueueRunners in a collection of the graph; returns the threads.
 

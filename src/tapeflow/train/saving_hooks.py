@@ -22,7 +22,8 @@ from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.train.step_timer import SecondOrStepTimer
 
 if TYPE_CHECKING:
-    from tapeflow.graph.run.session import Session
+    from tapeflow.checkpoint.saver import Saver
+    from tapeflow.graph.run.session import BaseSession, Session
     from tapeflow.train.scaffold import Scaffold
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
@@ -38,7 +39,7 @@ class CheckpointSaverListener:
     def before_save(self, session: Session, global_step_value: TensorLike):
         """Before each checkpoint."""
 
-    def after_save(self, session, global_step_value):
+    def after_save(self, session: BaseSession, global_step_value):
         """After each checkpoint; True asks for the end of training."""
 
     def end(self, session: Session, global_step_value: TensorLike):
@@ -58,8 +59,8 @@ class CheckpointSaverHook(SessionRunHook):
     """
 
     def __init__(
-        self, checkpoint_dir: str, save_secs: int | None = None, save_steps=None, saver=None,
-        checkpoint_basename: str = "model.ckpt", scaffold: Scaffold | None = None,
+        self, checkpoint_dir: str, save_secs: int | None = None, save_steps: int | None = None,
+        saver: Saver | None = None, checkpoint_basename: str = "model.ckpt", scaffold: Scaffold | None = None,
         listeners: Sequence[Any] | None = None, save_graph_def: bool = True,
     ):  # fmt: skip
         _logger.info("Create CheckpointSaverHook.")
@@ -157,7 +158,7 @@ class StepCounterHook(SessionRunHook):
     """
 
     def __init__(
-        self, every_n_steps: int = 100, every_n_secs=None, output_dir: str | None = None, summary_writer=None
+        self, every_n_steps: int | None = 100, every_n_secs=None, output_dir: str | None = None, summary_writer=None
     ):
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
@@ -179,7 +180,7 @@ class StepCounterHook(SessionRunHook):
     def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._step)
 
-    def _log_and_record(self, elapsed_steps, elapsed_time, global_step):
+    def _log_and_record(self, elapsed_steps: TensorLike, elapsed_time, global_step: TensorLike):
         speed = elapsed_steps / elapsed_time
         if self._writer is not None:
             value = protos.Summary.Value(tag=self._tag, simple_value=speed)
@@ -290,12 +291,12 @@ class ProfilerHook(SessionRunHook):
         self._next = None
         self._step = step_tensor("ProfilerHook")
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         self._wanted = self._next is not None and self._timer.should_trigger_for_step(self._next)
         options = run_options(True) if self._wanted else None
         return SessionRunArgs({"global_step": self._step}, options=options)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         stale = run_values.results["global_step"]
         if self._next is None:
             self._timer.update_last_triggered_step(stale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeflow.checkpoint.saver import Saver
@@ -63,8 +63,9 @@ class Scaffold:
     """
 
     def __init__(
-        self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
-        local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict=None,
+        self, init_op=None, init_feed_dict: Mapping[Any, Any] | None = None,
+        init_fn: Callable[..., Any] | None = None, ready_op=None, ready_for_local_init_op=None, local_init_op=None,
+        summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict: Mapping[Any, Any] | None = None,
     ):  # fmt: skip
         other = copy_from_scaffold
         if other is not None and not isinstance(other, Scaffold):

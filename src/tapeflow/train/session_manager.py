@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,8 +82,8 @@ class SessionManager:
     def prepare_session(
         self, master: str, init_op: Operation | None = None, saver: Saver | None = None,
         checkpoint_dir: str | None = None, checkpoint_filename_with_path: str | None = None,
-        wait_for_checkpoint: bool = False, max_wait_secs: int = 7200, config=None, init_feed_dict=None,
-        init_fn=None,
+        wait_for_checkpoint: bool = False, max_wait_secs: int = 7200, config=None,
+        init_feed_dict: Mapping[Any, Any] | None = None, init_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
         """A session in which the model is ready: restored from a checkpoint if there is one, else initialised.
 
@@ -132,7 +133,7 @@ class SessionManager:
         _logger.info("Restored model from %s", source)
         return session, True
 
-    def wait_for_session(self, master, config=None, max_wait_secs=float("inf")):
+    def wait_for_session(self, master: str, config=None, max_wait_secs: float = float("inf")):
         """A session in which somebody else made the model ready.
 
         Raises DeadlineExceededError if that takes longer than `max_wait_secs`.

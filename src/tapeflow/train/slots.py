@@ -30,7 +30,7 @@ class Slots:
             table[key] = entry
         return entry[1]
 
-    def get(self, variable, name: str):
+    def get(self, variable: Any, name: str):
         """One slot, or None."""
         entry = self._by_variable.get(id(variable))
         return entry[1].get(name) if entry is not None and entry[0]() is variable else None
@@ -90,7 +90,7 @@ def base_name(variable):
     return getattr(variable, "_shared_name", variable.name).partition(":")[0]
 
 
-def make_slot(start: Callable[..., Any], primary, label: str, dtype: DTypeLike):
+def make_slot(start: Callable[..., Any], primary: Any, label: str, dtype: DTypeLike | None):
     """A variable that is kept beside the variable (or tensor) `primary`, begins with `start()` and is not trained.
 
     It is made outside of the functions that are being traced, and outlives them. Its name is that of a variable

@@ -58,10 +58,10 @@ class NeverTriggerTimer:
     def reset(self):
         """Nothing to forget."""
 
-    def should_trigger_for_step(self, step):
+    def should_trigger_for_step(self, step: int):
         return False
 
-    def update_last_triggered_step(self, step):
+    def update_last_triggered_step(self, step: int):
         return None, None
 
     def last_triggered_step(self):

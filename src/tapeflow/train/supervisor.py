@@ -6,10 +6,13 @@ import contextlib
 import logging
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.core import context, errors
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build.collections import GraphKeys, global_variables
 from tapeflow.graph.build.variables import (
@@ -27,6 +30,9 @@ from tapeflow.train.coordinator import Coordinator, LooperThread
 from tapeflow.train.global_step import global_step
 from tapeflow.train.meta_graph import export_meta_graph
 from tapeflow.train.session_manager import SessionManager
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import BaseSession, Session
 
 _logger = logging.getLogger("tensorflow")
 
@@ -258,7 +264,7 @@ class Supervisor:
             self.start_queue_runners(session)
         return session
 
-    def start_queue_runners(self, sess, queue_runners=None):
+    def start_queue_runners(self, sess: Session, queue_runners=None):
         """Starts the threads of QueueRunners, those of the graph by default; returns the threads.
 
         Raises RuntimeError if operations run eagerly.
@@ -272,7 +278,9 @@ class Supervisor:
             threads.extend(runner.create_threads(sess, coord=self._coord, daemon=True, start=True))
         return threads
 
-    def loop(self, timer_interval_secs, target, args=None, kwargs=None):
+    def loop(
+        self, timer_interval_secs: float, target: TensorLike, args=None, kwargs: Mapping[Any, Any] | None = None
+    ):
         """A started LooperThread that calls `target`."""
         looper = LooperThread(
             self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs
@@ -310,7 +318,7 @@ class Supervisor:
         """Waits until a stop is asked for."""
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess, summary, global_step=None):
+    def summary_computed(self, sess: BaseSession, summary, global_step: TensorLike | None = None):
         """Writes a summary, with the global step. Raises RuntimeError without a writer."""
         if not self._writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
@@ -355,7 +363,7 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _collected(key, make):
+def _collected(key: TensorLike, make: Callable[..., Any]):
     """The first item of a collection of the graph, or a new one, put there; None if there is neither."""
     graph = get_default_graph()
     found = graph.get_collection(key)
@@ -372,7 +380,7 @@ def _merged():
     return MergeSummary(found) if found else None
 
 
-def _default_step(graph):
+def _default_step(graph: Graph):
     """What counts the steps: that of the graph's collection, else an integer variable of this name, or None."""
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if found:
@@ -381,14 +389,14 @@ def _default_step(graph):
     return named[0] if named else None
 
 
-def _step_of(sess, step):
+def _step_of(sess: BaseSession, step: int):
     return global_step(sess, step)
 
 
 class _Service(LooperThread):
     """A thread beside a session, whose graph is its default."""
 
-    def __init__(self, sv, sess, seconds):
+    def __init__(self, sv, sess: BaseSession, seconds):
         super().__init__(sv.coord, seconds)
         self._sv, self._sess = sv, sess
 
@@ -400,7 +408,7 @@ class _Service(LooperThread):
 class _SummaryThread(_Service):
     """Writes summaries every so many seconds."""
 
-    def __init__(self, sv, sess):
+    def __init__(self, sv, sess: BaseSession):
         super().__init__(sv, sess, sv.save_summaries_secs)
 
     def run_loop(self):
@@ -417,7 +425,7 @@ class _SummaryThread(_Service):
 class _StepCounterThread(_Service):
     """Writes how many steps a second takes."""
 
-    def __init__(self, sv, sess):
+    def __init__(self, sv, sess: BaseSession):
         super().__init__(sv, sess, sv.save_summaries_secs)
         self._tag = f"{sv.global_step.op.name}/sec"
 
@@ -439,7 +447,7 @@ class _StepCounterThread(_Service):
 class _CheckpointThread(_Service):
     """Writes a checkpoint every so many seconds."""
 
-    def __init__(self, sv, sess):
+    def __init__(self, sv, sess: BaseSession):
         super().__init__(sv, sess, sv.save_model_secs)
 
     def run_loop(self):
@@ -454,7 +462,10 @@ class _CheckpointThread(_Service):
 
 
 @public
-def basic_train_loop(supervisor, train_step_fn, args=None, kwargs=None, master: str = ""):
+def basic_train_loop(
+    supervisor: Supervisor, train_step_fn: Callable[..., Any], args: Sequence[int] | None = None,
+    kwargs: Mapping[Any, Any] | None = None, master: str = "",
+):
     """Call `train_step_fn(session, *args, **kwargs)` in sessions of a Supervisor until that says stop.
 
     After AbortedError the session is made anew.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.core.context import name_scope
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -16,6 +18,10 @@ from tapeflow.train.optimizer import Optimizer
 from tapeflow.train.queue_runner import QueueRunner
 from tapeflow.train.session_manager import _ready
 from tapeflow.train.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.train.coordinator import Coordinator
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
 
 
 @public_methods
@@ -33,8 +39,8 @@ class SyncReplicasOptimizer(Optimizer):
     """
 
     def __init__(
-        self, opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None,
-        variables_to_average=None, use_locking: bool = False, name: str = "sync_replicas",
+        self, opt: GradientDescentOptimizer, replicas_to_aggregate: int, total_num_replicas: int | None = None,
+        variable_averages=None, variables_to_average=None, use_locking: bool = False, name: str = "sync_replicas",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
@@ -134,7 +140,7 @@ class SyncReplicasOptimizer(Optimizer):
             return no_op(name="no_init_tokens")
         return self._tokens.enqueue_many(fill([num_tokens], self._global_step.read_value()))
 
-    def make_session_run_hook(self, is_chief, num_tokens=-1):
+    def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1):
         """The hook that each worker's session needs."""
         return _Hook(self, is_chief, num_tokens)
 
@@ -154,7 +160,7 @@ class SyncReplicasOptimizer(Optimizer):
 class _Hook(SessionRunHook):
     """Starts the chief's thread, and gives out the first tokens."""
 
-    def __init__(self, optimizer, is_chief, num_tokens):
+    def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int):
         self._optimizer, self._is_chief, self._number = optimizer, is_chief, num_tokens
 
     def begin(self):
@@ -168,7 +174,7 @@ class _Hook(SessionRunHook):
         self._runner = optimizer.get_chief_queue_runner() if self._is_chief else None
         self._tokens_op = optimizer.get_init_tokens_op(self._number) if self._is_chief else None
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session, coord: Coordinator):
         """Initialises what the optimizer added. Raises RuntimeError for a model that is not ready."""
         text = "Model is not ready for SyncReplicasOptimizer local init."
         ready, why = _ready(self._ready_op, session, text)

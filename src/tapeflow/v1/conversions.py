@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -39,7 +41,7 @@ def convert_to_tensor_or_indexed_slices(
 
 @api(v1="convert_to_tensor_or_sparse_tensor")
 @public
-def convert_to_tensor_or_sparse_tensor(value, dtype: DTypeLike | None = None, name: str | None = None):
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: DTypeLike | None = None, name: str | None = None):
     """`value` as a tensor; a sparse tensor or the value of one as a sparse tensor.
 
     Raises RuntimeError for a sparse tensor of another dtype.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import train as _train
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.graph import get_default_graph
@@ -16,6 +18,7 @@ from tapeflow.v1 import initializers, logging, summary
 from tapeflow.v1.variable_getting import get_variable
 
 if TYPE_CHECKING:
+    from tapeflow.train.scaffold import Scaffold
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 __all__ = [
@@ -38,7 +41,7 @@ def get_or_create_eval_step():
     )  # fmt: skip
 
 
-def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):
+def wait_for_new_checkpoint(checkpoint_dir: PathLike, last_checkpoint=None, seconds_to_sleep: int = 1, timeout=None):
     """The newest checkpoint, once it is another than the last; None where that takes too long."""
     end = None if timeout is None else time.time() + timeout
     while True:
@@ -50,7 +53,7 @@ def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sle
         time.sleep(seconds_to_sleep)
 
 
-def checkpoints_iterator(checkpoint_dir, min_interval_secs: int = 0, timeout=None, timeout_fn=None):
+def checkpoints_iterator(checkpoint_dir, min_interval_secs: int = 0, timeout: int | None = None, timeout_fn=None):
     """Checkpoints as they appear; see `tf.train.checkpoints_iterator`."""
     return _train.checkpoints_iterator(checkpoint_dir, min_interval_secs, timeout, timeout_fn)
 
@@ -62,7 +65,7 @@ class StopAfterNEvalsHook(SessionRunHook):
         self._num_evals, self._log_progress = num_evals, log_progress
         self._evals_completed = None
 
-    def _set_evals_completed_tensor(self, updated_eval_step):
+    def _set_evals_completed_tensor(self, updated_eval_step: Any):
         self._evals_completed = updated_eval_step
 
     def before_run(self, run_context: SessionRunContext):
@@ -80,7 +83,10 @@ class StopAfterNEvalsHook(SessionRunHook):
 class SummaryAtEndHook(SessionRunHook):
     """Writes a summary when an evaluation ends. Raises ValueError with neither a folder nor a writer."""
 
-    def __init__(self, log_dir=None, summary_writer=None, summary_op=None, feed_dict=None):
+    def __init__(
+        self, log_dir: str | None = None, summary_writer=None, summary_op: TensorLike | None = None,
+        feed_dict: Mapping[Any, Any] | None = None,
+    ):
         if not log_dir and summary_writer is None:
             raise ValueError("log_dir and summary_writer cannot both be None.")
         self._log_dir, self._writer = log_dir, summary_writer
@@ -105,8 +111,9 @@ class SummaryAtEndHook(SessionRunHook):
 
 
 def evaluate_once(
-    checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
-    final_ops_feed_dict=None, hooks=None, config=None,
+    checkpoint_path: str, master: str = "", scaffold: Scaffold | None = None, eval_ops=None,
+    feed_dict: Mapping[Any, Any] | None = None, final_ops: dict[str, Any] | None = None,
+    final_ops_feed_dict: Mapping[Any, Any] | None = None, hooks: Sequence[Any] | None = None, config=None,
 ):  # fmt: skip
     """Restores a checkpoint and runs `eval_ops` until a hook stops it; returns `final_ops`' values.
 
@@ -137,9 +144,10 @@ def evaluate_once(
 
 
 def evaluate_repeatedly(
-    checkpoint_dir, master: str = "", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
-    final_ops_feed_dict=None, eval_interval_secs: int = 60, hooks=None, config=None,
-    max_number_of_evaluations=None, timeout=None, timeout_fn=None,
+    checkpoint_dir: PathLike, master: str = "", scaffold=None, eval_ops=None,
+    feed_dict: Mapping[Any, Any] | None = None, final_ops=None, final_ops_feed_dict: Mapping[Any, Any] | None = None,
+    eval_interval_secs: int = 60, hooks: Sequence[Any] | None = None, config=None, max_number_of_evaluations=None,
+    timeout=None, timeout_fn=None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the values of the last."""
     final = None

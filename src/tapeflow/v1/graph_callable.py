@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow import train
 from tapeflow.api import api
 from tapeflow.core.context import name_scope
@@ -77,7 +80,7 @@ class GraphCallable:
             with name_scope(""):
                 self._store.put(name, VariableV1(self._restored[name], name=name))
 
-    def _as_restored(self, getter, name: str, **settings):
+    def _as_restored(self, getter: Callable[..., Any], name: str, **settings):
         """A restored variable was made as a trainable one: one that is not is made again, of the same value."""
         value = self._restored.pop(name, None)
         if value is not None and settings.get("trainable") is False:

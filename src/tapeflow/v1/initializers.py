@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Initializer:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """An initializer from the constructor's arguments."""
         return cls(**config)
 
@@ -109,11 +110,14 @@ class constant_initializer(Initializer):
 class random_uniform_initializer(Initializer):
     """Uniform on [minval, maxval)."""
 
-    def __init__(self, minval=0.0, maxval=None, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
+    def __init__(
+        self, minval: float = 0.0, maxval: float | None = None, seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def _make(self, sizes, dtype: DType):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         maxval = self.maxval
         if maxval is None and dtype.is_floating:
             maxval = 1.0
@@ -131,7 +135,7 @@ class random_normal_initializer(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _floating(dtype)
 
-    def _make(self, sizes, dtype: DType):
+    def _make(self, sizes: Sequence[int], dtype: DType):
         return random.normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
@@ -147,7 +151,7 @@ class truncated_normal_initializer(random_normal_initializer):
 class uniform_unit_scaling_initializer(Initializer):
     """Uniform with variance factor^2 / (number of inputs)."""
 
-    def __init__(self, factor=1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.factor, self.seed, self.dtype = factor, seed, _floating(dtype)
 
     def _make(self, sizes, dtype: DType):
@@ -221,7 +225,7 @@ class glorot_normal_initializer(glorot_uniform_initializer):
 class orthogonal_initializer(Initializer):
     """A matrix with orthonormal rows or columns, times gain."""
 
-    def __init__(self, gain=1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.gain, self.seed, self.dtype = gain, seed, _floating(dtype)
 
     def _make(self, sizes, dtype: DType):
@@ -242,7 +246,7 @@ class orthogonal_initializer(Initializer):
 class identity(Initializer):
     """The identity matrix, times gain."""
 
-    def __init__(self, gain=1.0, dtype: DTypeLike = dtypes.float32):
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32):
         self.gain, self.dtype = gain, _floating(dtype)
 
     def _make(self, sizes, dtype):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope_v1
@@ -170,7 +172,7 @@ def add_loss_to(loss: TensorLike, loss_collection: str):
 
 
 @public
-def add_loss(loss: TensorLike, loss_collection=LOSSES):
+def add_loss(loss: TensorLike, loss_collection: str = LOSSES):
     """Add a loss to a collection of the graph being built; eagerly there are no collections.
 
     Args:
@@ -193,13 +195,13 @@ def get_losses(scope=None, loss_collection: str = LOSSES):
 
 
 @public
-def get_regularization_losses(scope=None):
+def get_regularization_losses(scope: str | None = None):
     """The regularization losses collected in the graph being built; eagerly an empty list."""
     return get_losses(scope, REGULARIZATION_LOSSES)
 
 
 @public
-def get_regularization_loss(scope=None, name: str | None = "total_regularization_loss"):
+def get_regularization_loss(scope: str | None = None, name: str | None = "total_regularization_loss"):
     """The sum of the regularization losses, 0 when there are none."""
     found = get_regularization_losses(scope)
     return add_n(found, name=name) if found else convert_to_tensor(0.0)
@@ -238,7 +240,7 @@ def _pair(labels, predictions):
 
 @public
 def absolute_difference(
-    labels, predictions, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: Any, predictions: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """|predictions - labels|.
@@ -282,14 +284,8 @@ def mean_squared_error(
 
 @public
 def cosine_distance(
-    labels,
-    predictions,
-    axis=None,
-    weights=1.0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
-    dim=None,
+    labels: Any, predictions: Any, axis: int | None = None, weights: TensorLike = 1.0, scope=None,
+    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
 ):
     """1 - the cosine between vectors along `axis`, which must be of length 1 already.
 
@@ -315,7 +311,7 @@ def cosine_distance(
 
 @public
 def hinge_loss(
-    labels, logits, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: Any, logits: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1.
@@ -337,7 +333,7 @@ def hinge_loss(
 
 @public
 def huber_loss(
-    labels, predictions, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
+    labels: Any, predictions: Any, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
     loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond.
@@ -362,7 +358,7 @@ def huber_loss(
 
 @public
 def log_loss(
-    labels, predictions, weights: TensorLike = 1.0, epsilon: TensorLike = 1e-7, scope=None,
+    labels: Any, predictions: Any, weights: TensorLike = 1.0, epsilon: TensorLike = 1e-7, scope=None,
     loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions).
@@ -419,13 +415,8 @@ def mean_pairwise_squared_error(
 
 @public
 def sigmoid_cross_entropy(
-    multi_class_labels,
-    logits,
-    weights=1.0,
-    label_smoothing=0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    multi_class_labels: TensorLike, logits: TensorLike, weights=1.0, label_smoothing: Any = 0, scope=None,
+    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of independent labels and sigmoid(logits).
 
@@ -454,13 +445,8 @@ def sigmoid_cross_entropy(
 
 @public
 def softmax_cross_entropy(
-    onehot_labels,
-    logits,
-    weights=1.0,
-    label_smoothing=0,
-    scope=None,
-    loss_collection=LOSSES,
-    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    onehot_labels: TensorLike, logits: Any, weights=1.0, label_smoothing: Any = 0, scope=None,
+    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of rows of probabilities and softmax(logits).
 
@@ -489,7 +475,7 @@ def softmax_cross_entropy(
 
 @public
 def sparse_softmax_cross_entropy(
-    labels, logits, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of class numbers and softmax(logits).

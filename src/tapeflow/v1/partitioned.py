@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, DTypeLike, Variable
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
@@ -39,7 +39,8 @@ class PartitionedVariable:
     """
 
     def __init__(
-        self, name: str, shape, dtype: DTypeLike, variable_list: Sequence[Variable], partitions: Sequence[int]
+        self, name: str, shape: Sequence[Any], dtype: DTypeLike, variable_list: Sequence[Variable],
+        partitions: Sequence[int],
     ):
         if not isinstance(variable_list, (list, tuple)) or not variable_list:
             raise ValueError("variable_list may not be empty")
@@ -154,7 +155,7 @@ def partitioned_variable(
 @api(v1="variable_axis_size_partitioner")
 @public
 def variable_axis_size_partitioner(
-    max_shard_bytes, axis: AxisLike = 0, bytes_per_string_element=16, max_shards=None
+    max_shard_bytes, axis: AxisLike = 0, bytes_per_string_element: int = 16, max_shards=None
 ):
     """Split `axis` so that no part has more than `max_shard_bytes` bytes.
 
@@ -178,7 +179,7 @@ def variable_axis_size_partitioner(
 @api(v1="min_max_variable_partitioner")
 @public
 def min_max_variable_partitioner(
-    max_partitions=1, axis: AxisLike = 0, min_slice_size=256 << 10, bytes_per_string_element=16
+    max_partitions: int = 1, axis: AxisLike = 0, min_slice_size: int = 256 << 10, bytes_per_string_element: int = 16
 ):
     """Split `axis` in at most `max_partitions` parts of at least `min_slice_size` bytes.
 
@@ -216,8 +217,8 @@ def fixed_size_partitioner(num_shards: int, axis: AxisLike = 0):
 @api(v1="create_partitioned_variables")
 @public
 def create_partitioned_variables(
-    shape, slicing, initializer, dtype=dtypes.float32, trainable: bool = True, collections=None,
-    name: str | None = None, reuse=None,
+    shape: Sequence[Any], slicing, initializer: TensorLike, dtype: DTypeLike = dtypes.float32, trainable: bool = True,
+    collections: str | None = None, name: str | None = None, reuse: bool | None = None,
 ):  # fmt: skip
     """A list of variables that together have `shape`, cut into `slicing[i]` parts along each axis i.
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.graph.graph import get_default_graph
 
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
+
 
 @api(v1="colocate_with")
 @contextlib.contextmanager
-def colocate_with(op, ignore_existing: bool = False) -> Iterator[None]:
+def colocate_with(op: Operation, ignore_existing: bool = False) -> Iterator[None]:
     """A block whose operations share the device of `op`; eagerly everything is on one device."""
     if context.executing_eagerly():
         yield
@@ -31,7 +35,7 @@ def container(container_name) -> Iterator[str]:
 
 @api(v1="op_scope")
 @contextlib.contextmanager
-def op_scope(values, name: str, default_name=None) -> Iterator[str]:
+def op_scope(values, name: str, default_name: str | None = None) -> Iterator[str]:
     """`name_scope` with another order of arguments."""
     with context.name_scope_v1(name, default_name, values) as scope:
         yield scope

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import protos
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
@@ -18,6 +18,10 @@ from tapeflow.graph.build.building import name_after_scope
 from tapeflow.ops.io import summary_rows as rows
 from tapeflow.ops.io import summary_values
 from tapeflow.summary.file_writer import FileWriter, FileWriterCache
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.run.session import BaseSession
 
 _SUMMARIES = "summaries"
 
@@ -35,7 +39,7 @@ def _clean(name: str | None):
 
 
 @contextlib.contextmanager
-def _tagged(name, family, default_name = None):
+def _tagged(name: str | None, family: str | None, default_name=None):
     """The tag of a summary: the scope of its ops, with the family before and inside."""
     name, family = _clean(name), _clean(family)
     scope_name = f"{family}/{name}" if family is not None else name
@@ -58,7 +62,7 @@ def _collected(summary: Tensor, collections: Sequence[Any] | None):
 
 
 @public
-def scalar(name: str | None, tensor: TensorLike, collections=None, family=None):
+def scalar(name: str | None, tensor: TensorLike, collections: Collections | None = None, family: str | None = None):
     """A serialized Summary of one number.
 
     Args:
@@ -72,7 +76,7 @@ def scalar(name: str | None, tensor: TensorLike, collections=None, family=None):
 
 
 @public
-def histogram(name: str | None, values: Sequence[float], collections=None, family: str | None = None):
+def histogram(name: str | None, values: Any, collections: Collections | None = None, family: str | None = None):
     """A serialized Summary of the distribution of numbers. Raises InvalidArgumentError for NaN.
 
     Args:
@@ -86,7 +90,10 @@ def histogram(name: str | None, values: Sequence[float], collections=None, famil
 
 
 @public
-def image(name: str | None, tensor: TensorLike, max_outputs: int = 3, collections=None, family=None):
+def image(
+    name: str | None, tensor: TensorLike, max_outputs: int = 3, collections: Collections | None = None,
+    family: str | None = None,
+):
     """A serialized Summary of the first images of (batch, height, width, channels).
 
     Args:
@@ -101,7 +108,10 @@ def image(name: str | None, tensor: TensorLike, max_outputs: int = 3, collection
 
 
 @public
-def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs=3, collections=None, family=None):
+def audio(
+    name: str | None, tensor: TensorLike, sample_rate, max_outputs: int = 3, collections: Collections | None = None,
+    family: str | None = None,
+):
     """A serialized Summary of the first sounds of (batch, frames) or (batch, frames, channels).
 
     Args:
@@ -120,8 +130,8 @@ def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs=3, coll
 
 @public
 def tensor_summary(
-    name: str | None, tensor, summary_description=None, collections=None, summary_metadata=None, family=None,
-    display_name=None,
+    name: str | None, tensor: Any, summary_description=None, collections: Collections | None = None,
+    summary_metadata=None, family: str | None = None, display_name=None,
 ):
     """A serialized Summary of a tensor with metadata.
 
@@ -145,7 +155,7 @@ def tensor_summary(
 
 
 @public
-def text(name, tensor, collections=None):
+def text(name: str | None, tensor: TensorLike, collections: Collections | None = None):
     """A serialized Summary of strings. Raises ValueError for other dtypes.
 
     Args:
@@ -212,7 +222,7 @@ def get_summary_description(node_def):
     return description
 
 
-def initialize(graph=None, session=None):
+def initialize(graph: Graph | None = None, session: BaseSession | None = None):
     """Writes a graph, if one is given; writers start by themselves."""
     from tapeflow.v1.summary_recording import initialize as start
 

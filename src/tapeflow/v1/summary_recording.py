@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +30,17 @@ from tapeflow.summary.writing import flush as flush_writer
 from tapeflow.summary.writing import summary_scope
 from tapeflow.train.global_step import get_or_create_global_step
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.run.session import BaseSession
+
 _COLLECTION = "_SUMMARY_V2"
 
 
 @public
 @names_itself
 def create_file_writer(
-    logdir, max_queue=None, flush_millis=None, filename_suffix=None, name: str | None = None
+    logdir: str, max_queue: int | None = None, flush_millis=None, filename_suffix=None, name: str | None = None
 ):
     """A SummaryWriter of a folder; one that records nothing for None.
 
@@ -70,7 +76,7 @@ def never_record_summaries():
 
 
 @contextlib.contextmanager
-def record_summaries_every_n_global_steps(n, global_step=None):
+def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None):
     """A context in which summaries are recorded when the global step is a multiple of n."""
     step = get_or_create_global_step() if global_step is None else global_step
 
@@ -81,7 +87,7 @@ def record_summaries_every_n_global_steps(n, global_step=None):
         yield
 
 
-def initialize(graph=None, session=None):
+def initialize(graph: Graph | None = None, session: BaseSession | None = None):
     """Starts the writers of the graph in a session, and writes a graph if one is given.
 
     Raises ValueError in a graph without a session.
@@ -123,7 +129,10 @@ def flush(writer=None, name: str | None = None):
     return flush_writer(writer)
 
 
-def _write(name: str | None, default_name, family, step, inputs, make):
+def _write(
+    name: str | None, default_name: str, family: str | None, step: int | None, inputs: Sequence[TensorLike],
+    make: Callable[..., Any],
+):
     recording = is_recording(False)
     if recording is False:
         return record(False, [], _nothing)
@@ -131,7 +140,7 @@ def _write(name: str | None, default_name, family, step, inputs, make):
     scope = f"{family}/{name}" if family else name
     with summary_scope(scope, default_name) as (tag, _):
 
-        def put(file, step, *arrays):
+        def put(file, step: Any, *arrays):
             file.add_summary(make(tag, *arrays), int(step))
 
         done = record(recording, [step, *inputs], put)
@@ -146,7 +155,7 @@ def _nothing(file):
 
 
 @public
-def scalar(name: str | None, tensor: TensorLike, family=None, step=None):
+def scalar(name: str | None, tensor: TensorLike, family: str | None = None, step=None):
     """Write one number.
 
     Args:
@@ -159,7 +168,7 @@ def scalar(name: str | None, tensor: TensorLike, family=None, step=None):
 
 
 @public
-def histogram(name: str | None, tensor: TensorLike, family=None, step=None):
+def histogram(name: str | None, tensor: TensorLike, family: str | None = None, step=None):
     """Write the distribution of numbers.
 
     Args:
@@ -172,7 +181,9 @@ def histogram(name: str | None, tensor: TensorLike, family=None, step=None):
 
 
 @public
-def image(name: str | None, tensor: TensorLike, bad_color=None, max_images: int = 3, family=None, step=None):
+def image(
+    name: str | None, tensor: TensorLike, bad_color=None, max_images: int = 3, family: str | None = None, step=None
+):
     """Write the first images of (batch, height, width, channels).
 
     Args:
@@ -184,14 +195,14 @@ def image(name: str | None, tensor: TensorLike, bad_color=None, max_images: int 
       step: the number of the step; None: the global step.
     """
 
-    def make(tag, images):
+    def make(tag: str, images: np.ndarray):
         return values.image_summary(tag, images, max_images, bad_color)
 
     return _write(name, "image", family, step, [tensor], make)
 
 
 @public
-def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs, family=None, step=None):
+def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs, family: str | None = None, step=None):
     """Write the first sounds of (batch, frames) or (batch, frames, channels).
 
     Args:
@@ -203,14 +214,14 @@ def audio(name: str | None, tensor: TensorLike, sample_rate, max_outputs, family
       step: the number of the step; None: the global step.
     """
 
-    def make(tag, sounds, rate):
+    def make(tag: str, sounds, rate: float):
         return values.audio_summary(tag, sounds, float(rate), max_outputs)
 
     return _write(name, "audio", family, step, [tensor, np.float32(sample_rate)], make)
 
 
 @public
-def generic(name: str | None, tensor: TensorLike, metadata=None, family=None, step=None):
+def generic(name: str | None, tensor: TensorLike, metadata=None, family: str | None = None, step=None):
     """Write a tensor, with metadata as a message or as bytes.
 
     Args:
@@ -225,7 +236,7 @@ def generic(name: str | None, tensor: TensorLike, metadata=None, family=None, st
     if isinstance(meta, str):
         meta = meta.encode()
 
-    def make(tag, value):
+    def make(tag: str, value: np.ndarray):
         return values.tensor_summary(tag, value, meta or None)
 
     return _write(name, "tensor", family, step, [tensor], make)
@@ -241,7 +252,7 @@ event = import_event
 
 
 @public
-def graph(param, step=None, name: str | None = None):
+def graph(param: Any, step: int | None = None, name: str | None = None):
     """Write a GraphDef, given as a message, as bytes or as a graph, also where no other summaries are recorded.
 
     Raises TypeError for anything else.
@@ -259,13 +270,13 @@ def graph(param, step=None, name: str | None = None):
     return _write_graph(param, get_or_create_global_step() if step is None else step)
 
 
-def _write_graph(param, step):
+def _write_graph(param: Any, step: int):
     definition = param.as_graph_def() if hasattr(param, "as_graph_def") else param
     if not hasattr(definition, "SerializeToString"):
         raise TypeError(f"Argument 'param' must be a graph, a GraphDef or its bytes, got {type(param)}")
     data = definition.SerializeToString()
 
-    def put(file, step):
+    def put(file, step: Any):
         file.add(protos.Event(wall_time=time.time(), step=int(step), graph_def=data))
 
     return record(True, [step], put)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, Variable
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
@@ -61,7 +61,7 @@ class EagerVariableStore:
         """The others of `variables`."""
         return [v for v in self.variables() if not v.trainable]
 
-    def put(self, name: str, variable):
+    def put(self, name: str, variable: Variable):
         """Lets `get_variable` find a variable under a name, in the place of one that it found there."""
         self._store[name] = variable
 
@@ -81,21 +81,12 @@ class EagerVariableStore:
 @api(v1="get_variable")
 @public
 def get_variable(
-    name,
-    shape=None,
-    dtype=None,
-    initializer=None,
-    regularizer=None,
-    trainable=None,
-    collections=None,
-    caching_device=None,
-    partitioner=None,
-    validate_shape=True,
-    use_resource=None,
-    custom_getter=None,
-    constraint=None,
-    synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
+    name: str | None, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer: Any = None,
+    regularizer: Callable[..., Any] | None = None, trainable: bool | None = None, collections=None,
+    caching_device=None, partitioner=None, validate_shape: bool = True, use_resource: bool | None = None,
+    custom_getter: Callable[..., Any] | None = None, constraint=None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ):
     """A variable whose name is `name` in the current variable scope.
 
@@ -160,9 +151,10 @@ def get_variable(
 
 def _made(
     name: str, shape: ShapeLike | None = None, dtype: DType = dtypes.float32,
-    initializer: Tensor | constant_initializer | zeros_initializer | None = None, regularizer=None,
-    reuse=None, trainable: bool | None = None, collections=None, caching_device=None, partitioner=None,
-    validate_shape: bool = True, use_resource: bool | None = None, constraint=None,
+    initializer: Tensor | constant_initializer | zeros_initializer | None = None,
+    regularizer: Callable[..., Any] | None = None, reuse: Any = None, trainable: bool | None = None,
+    collections: Sequence[str] | None = None, caching_device=None, partitioner=None, validate_shape: bool = True,
+    use_resource: bool | None = None, constraint=None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE, partition_info=None,
 ):  # fmt: skip
@@ -243,7 +235,7 @@ def _default_initializer(name: str, dtype: DType) -> Any:
 
 
 def _initial_value(
-    shape: ShapeLike | None, wanted: TensorShape, dtype: DType, initializer, partition_info
+    shape: ShapeLike | None, wanted: TensorShape, dtype: DType, initializer: Any, partition_info
 ) -> tuple[Any, Any]:
     """What a variable starts from, and the dtype to give to it (None: the value's own)."""
     if not callable(initializer):
@@ -274,9 +266,9 @@ def _initial_value(
 @public
 def get_local_variable(
     name: str | None, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None,
-    regularizer=None, trainable: bool = False, collections=None, caching_device=None, partitioner=None,
-    validate_shape: bool = True, use_resource=None, custom_getter=None, constraint=None,
-    synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
+    regularizer: Callable[..., Any] | None = None, trainable: bool = False, collections=None, caching_device=None,
+    partitioner=None, validate_shape: bool = True, use_resource=None, custom_getter: Callable[..., Any] | None = None,
+    constraint=None, synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE,
 ):
     """`get_variable` of a variable that is not trainable, in the collection of local variables.
 
@@ -317,7 +309,7 @@ class _TemplateScoping:
     variable = staticmethod(get_variable)
 
     @staticmethod
-    def scope(unique_name, name: str, custom_getter):
+    def scope(unique_name, name: str, custom_getter: Callable[..., Any]):
         return variable_scope(unique_name, default_name=name, custom_getter=custom_getter)
 
     @staticmethod

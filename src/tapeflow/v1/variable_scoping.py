@@ -48,9 +48,9 @@ class VariableScope:
     """
 
     def __init__(
-        self, reuse, name="", initializer=None, regularizer=None, caching_device=None, partitioner=None,
-        custom_getter=None, name_scope: str = "", dtype: DTypeLike = dtypes.float32, use_resource=None,
-        constraint=None,
+        self, reuse: Any, name="", initializer=None, regularizer: Callable[..., Any] | None = None,
+        caching_device=None, partitioner=None, custom_getter: Callable[..., Any] | None = None, name_scope: str = "",
+        dtype: DTypeLike = dtypes.float32, use_resource=None, constraint=None,
     ):
         self.name = name
         self.reuse = reuse if _in_graph() else AUTO_REUSE
@@ -110,7 +110,7 @@ class VariableScope:
         """Sets the default initializer."""
         self.initializer = initializer
 
-    def set_regularizer(self, regularizer):
+    def set_regularizer(self, regularizer: Callable[..., Any]):
         """Sets the default regularizer."""
         self.regularizer = regularizer
 
@@ -126,7 +126,7 @@ class VariableScope:
         """Sets the default partitioner."""
         self.partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter):
+    def set_custom_getter(self, custom_getter: Callable[..., Any]):
         """Sets the function that `get_variable` calls in its own place."""
         self.custom_getter = custom_getter
 
@@ -205,10 +205,10 @@ class variable_scope:
     """
 
     def __init__(
-        self, name_or_scope: str | VariableScope | None, default_name=None, values=None, initializer=None,
-        regularizer=None, caching_device=None, partitioner=None, custom_getter=None,
-        reuse: bool | enum.Enum | None = None, dtype: DTypeLike | None = None, use_resource=None, constraint=None,
-        auxiliary_name_scope: bool = True,
+        self, name_or_scope: str | VariableScope | None, default_name=None, values: Any = None, initializer=None,
+        regularizer: Callable[..., Any] | None = None, caching_device=None, partitioner=None,
+        custom_getter: Callable[..., Any] | None = None, reuse: bool | enum.Enum | None = None,
+        dtype: DTypeLike | None = None, use_resource=None, constraint=None, auxiliary_name_scope: bool = True,
     ):
         if default_name is None and name_or_scope is None:
             raise TypeError("If default_name is None then name_or_scope is required")
@@ -300,8 +300,9 @@ class variable_scope:
 @api(v1="variable_op_scope")
 @contextlib.contextmanager
 def variable_op_scope(
-    values: Sequence[Tensor], name_or_scope: str, default_name=None, initializer=None, regularizer=None,
-    caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype: DTypeLike | None = None,
+    values: Sequence[Tensor], name_or_scope: str, default_name: str | None = None, initializer=None,
+    regularizer: Callable[..., Any] | None = None, caching_device=None, partitioner=None,
+    custom_getter: Callable[..., Any] | None = None, reuse: bool | None = None, dtype: DTypeLike | None = None,
     use_resource=None, constraint=None,
 ):
     """`variable_scope` with another order of arguments."""

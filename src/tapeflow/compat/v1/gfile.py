@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.files.file_system import GFile, walk
 from tapeflow.core.files.file_system import GFile as FastGFile
 from tapeflow.core.files.file_system import GFile as Open
@@ -29,7 +30,7 @@ def Copy(oldpath, newpath, overwrite: bool = False):
     _copy(oldpath, newpath, overwrite)
 
 
-def DeleteRecursively(dirname):
+def DeleteRecursively(dirname: PathLike):
     """`tf.io.gfile.rmtree`."""
     _rmtree(dirname)
 
@@ -39,27 +40,27 @@ def Exists(filename):
     return _exists(filename)
 
 
-def Glob(filename):
+def Glob(filename: PathLike):
     """`tf.io.gfile.glob`."""
     return _glob(filename)
 
 
-def IsDirectory(dirname):
+def IsDirectory(dirname: PathLike):
     """`tf.io.gfile.isdir`."""
     return _isdir(dirname)
 
 
-def ListDirectory(dirname):
+def ListDirectory(dirname: PathLike):
     """`tf.io.gfile.listdir`."""
     return _listdir(dirname)
 
 
-def MakeDirs(dirname):
+def MakeDirs(dirname: PathLike):
     """`tf.io.gfile.makedirs`."""
     _makedirs(dirname)
 
 
-def MkDir(dirname):
+def MkDir(dirname: PathLike):
     """`tf.io.gfile.mkdir`."""
     _mkdir(dirname)
 
@@ -74,7 +75,7 @@ def Rename(oldname, newname, overwrite: bool = False):
     _rename(oldname, newname, overwrite)
 
 
-def Stat(filename):
+def Stat(filename: PathLike):
     """`tf.io.gfile.stat`."""
     return _stat(filename)
 

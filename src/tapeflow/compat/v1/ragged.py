@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.context import name_scope_v1
@@ -32,7 +35,7 @@ __all__ = [
 
 @public
 @names_itself
-def placeholder(dtype: DTypeLike, ragged_rank, value_shape=None, name: str | None = None):
+def placeholder(dtype: DTypeLike, ragged_rank, value_shape: Sequence[Any] | None = None, name: str | None = None):
     """A ragged tensor of a graph that is fed, as a `RaggedTensorValue`, when the graph runs.
 
     Args:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import Tensor, TensorLike
 
 __all__ = ["expectation", "expectation_importance_sampler", "expectation_importance_sampler_logspace"]
 
 
-def _samples(distribution, z, n, seed: int | None):
+def _samples(distribution, z, n: int | None, seed: int | None):
     if (n is None) == (z is None):
         raise ValueError(f'Must specify exactly one of arguments "n" and "z".  Found: n = {n}, z = {z}')
     return distribution.sample(n, seed=seed) if z is None else tf.convert_to_tensor(z, name="z")
 
 
-def _log_mean(log_values):
+def _log_mean(log_values: Tensor):
     """The logarithm of the mean over the first axis, of values given by their logarithms."""
     center = tf.stop_gradient(tf.reduce_max(log_values, [0]))
     return tf.log(tf.reduce_mean(tf.exp(log_values - center), [0])) + center
 
 
 def expectation_importance_sampler(
-    f, log_p, sampling_dist_q, z=None, n=None, seed: int | None = None,
-    name: str = "expectation_importance_sampler",
+    f: Callable[..., Any], log_p: Callable[..., Any], sampling_dist_q, z: TensorLike | None = None,
+    n: int | None = None, seed: int | None = None, name: str = "expectation_importance_sampler",
 ):
     """An estimate of the mean of f under p, by samples of q, computed in logarithms.
 
@@ -40,15 +44,15 @@ def expectation_importance_sampler(
         weight = log_p(z) - sampling_dist_q.log_prob(z)
         values = f(z)
 
-        def mean_above_zero(values):
+        def mean_above_zero(values: Tensor):
             return tf.exp(_log_mean(tf.log(tf.nn.relu(values) + 1.0) + weight))
 
         return mean_above_zero(values) - mean_above_zero(-values)
 
 
 def expectation_importance_sampler_logspace(
-    log_f, log_p, sampling_dist_q, z=None, n=None, seed: int | None = None,
-    name: str = "expectation_importance_sampler_logspace",
+    log_f: Callable[..., Any], log_p: Callable[..., Any], sampling_dist_q, z: TensorLike | None = None,
+    n: int | None = None, seed: int | None = None, name: str = "expectation_importance_sampler_logspace",
 ):
     """The logarithm of an estimate of the mean of a positive function under p; see `expectation_importance_sampler`."""
     with tf.name_scope(name, values=[z, n]):
@@ -57,8 +61,8 @@ def expectation_importance_sampler_logspace(
 
 
 def expectation(
-    f, samples, log_prob=None, use_reparametrization: bool = True, axis=0, keep_dims: bool = False,
-    name: str | None = None,
+    f, samples: TensorLike, log_prob: Callable[..., Any] | None = None, use_reparametrization: bool = True,
+    axis: int | None = 0, keep_dims: bool = False, name: str | None = None,
 ):
     """The mean of f over samples, with the gradient of the expectation.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 
 
-def _checked(objectives, constraints):
+def _checked(objectives: np.ndarray, constraints: np.ndarray):
     constraints = np.asarray(constraints)
     if (constraints.shape[-1],) != np.shape(objectives) or constraints.ndim != 2:
         raise ValueError(
@@ -17,7 +18,7 @@ def _checked(objectives, constraints):
     return np.asarray(objectives, np.float64), constraints.astype(np.float64)
 
 
-def _mix(objectives, constraints, most):
+def _mix(objectives: np.ndarray, constraints: np.ndarray, most: TensorLike):
     """The mix of the least objective whose constraints are at most `most`; None if there is none."""
     import scipy.optimize  # which only those who ask for mixes need
 
@@ -27,7 +28,9 @@ def _mix(objectives, constraints, most):
     return found.x if found.success else None
 
 
-def find_best_candidate_distribution(objective_vector, constraints_matrix, epsilon: float = 0.0):
+def find_best_candidate_distribution(
+    objective_vector: np.ndarray, constraints_matrix: np.ndarray, epsilon: float = 0.0
+):
     """The mix of candidates that violates no constraint and has the least objective.
 
     Args:
@@ -61,7 +64,9 @@ def find_best_candidate_distribution(objective_vector, constraints_matrix, epsil
             best, high = found, middle
 
 
-def find_best_candidate_index(objective_vector, constraints_matrix, rank_objectives: bool = False):
+def find_best_candidate_index(
+    objective_vector: np.ndarray, constraints_matrix: np.ndarray, rank_objectives: bool = False
+):
     """The candidate whose worst rank, among all by each constraint's violation, is the best.
 
     Args:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib.constrained_optimization.projections import (
@@ -12,7 +14,11 @@ from tapeflow.contrib.constrained_optimization.projections import (
     onto_multipliers,
     onto_stochastic,
 )
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.public import public_methods
+
+if TYPE_CHECKING:
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
 
 _GATE_OP = v1.train.Optimizer.GATE_OP
 
@@ -25,7 +31,7 @@ class ConstrainedOptimizer(abc.ABC):
       optimizer: what minimizes the objective: a `tf.train.Optimizer`.
     """
 
-    def __init__(self, optimizer):
+    def __init__(self, optimizer: GradientDescentOptimizer):
         self._optimizer = optimizer
 
     @property
@@ -35,16 +41,15 @@ class ConstrainedOptimizer(abc.ABC):
 
     @abc.abstractmethod
     def _minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-        grad_loss=None,
+        self, minimization_problem, global_step: Tensor | None = None, var_list: Sequence[Any] | None = None,
+        gate_gradients=_GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+        name: str | None = None, grad_loss: Tensor | None = None,
     ):  # fmt: skip
         """The operation of a step."""
 
     def minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-        grad_loss=None,
+        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP, aggregation_method=None,
+        colocate_gradients_with_ops: bool = False, name: str | None = None, grad_loss: Any = None,
     ):  # fmt: skip
         """The operation of a step that heeds the constraints; see `tf.train.Optimizer.minimize`."""
         with v1.control_dependencies(list(minimization_problem.pre_train_ops or ())):
@@ -54,9 +59,9 @@ class ConstrainedOptimizer(abc.ABC):
             )  # fmt: skip
 
     def minimize_unconstrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-        grad_loss=None,
+        self, minimization_problem, global_step: Variable | None = None, var_list: Sequence[Any] | None = None,
+        gate_gradients: int = _GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+        name: str | None = None, grad_loss: TensorLike | None = None,
     ):  # fmt: skip
         """The operation of a step that heeds the objective only; see `tf.train.Optimizer.minimize`."""
         with v1.control_dependencies(list(minimization_problem.pre_train_ops or ())):
@@ -66,9 +71,9 @@ class ConstrainedOptimizer(abc.ABC):
             )  # fmt: skip
 
     def minimize(
-        self, minimization_problem, unconstrained_steps=None, global_step=None, var_list=None,
-        gate_gradients=_GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
-        name: str | None = None, grad_loss=None,
+        self, minimization_problem, unconstrained_steps=None, global_step: Variable | None = None,
+        var_list: Sequence[Any] | None = None, gate_gradients: int = _GATE_OP, aggregation_method=None,
+        colocate_gradients_with_ops: bool = False, name: str | None = None, grad_loss: TensorLike | None = None,
     ):  # fmt: skip
         """The operation of a step.
 
@@ -99,7 +104,9 @@ class _RegretOptimizer(ConstrainedOptimizer):
 
     _state_name = ""
 
-    def __init__(self, optimizer, constraint_optimizer=None):
+    def __init__(
+        self, optimizer: GradientDescentOptimizer, constraint_optimizer: GradientDescentOptimizer | None = None
+    ):
         super().__init__(optimizer)
         self._constraint_optimizer = constraint_optimizer
 
@@ -121,9 +128,9 @@ class _RegretOptimizer(ConstrainedOptimizer):
         """The state that is allowed and nearest."""
 
     def _minimize_constrained(
-        self, minimization_problem, global_step=None, var_list=None, gate_gradients=_GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-        grad_loss=None,
+        self, minimization_problem, global_step: TensorLike | None = None, var_list: Sequence[Any] | None = None,
+        gate_gradients: int = _GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+        name: str | None = None, grad_loss: Tensor | None = None,
     ):  # fmt: skip
         objective, constraints = minimization_problem.objective, minimization_problem.constraints
         proxies = minimization_problem.proxy_constraints
@@ -168,20 +175,23 @@ class AdditiveExternalRegretOptimizer(_RegretOptimizer):
 
     _state_name = "external_regret_optimizer_state"
 
-    def __init__(self, optimizer, constraint_optimizer=None, maximum_multiplier_radius=None):
+    def __init__(
+        self, optimizer: GradientDescentOptimizer, constraint_optimizer: GradientDescentOptimizer | None = None,
+        maximum_multiplier_radius: float | None = None,
+    ):
         super().__init__(optimizer, constraint_optimizer)
         if maximum_multiplier_radius and maximum_multiplier_radius <= 0.0:
             raise ValueError("maximum_multiplier_radius must be strictly positive")
         self._radius = maximum_multiplier_radius
 
-    def _initial_state(self, num_constraints):
+    def _initial_state(self, num_constraints: int):
         return v1.zeros([num_constraints])
 
-    def _loss_and_gradient(self, state, objective, constraints, proxies):
+    def _loss_and_gradient(self, state: Variable, objective: Tensor, constraints: Tensor, proxies: Tensor):
         mixed = v1.reduce_sum(v1.cast(state, proxies.dtype) * proxies)
         return objective + mixed, -v1.cast(constraints, state.dtype.base_dtype)
 
-    def _projected(self, state):
+    def _projected(self, state: Tensor):
         return onto_multipliers(state, self._radius) if self._radius else v1.maximum(state, 0.0)
 
 
@@ -194,7 +204,7 @@ class _SwapRegretOptimizer(_RegretOptimizer):
     def _stochastic_matrix(self, state):
         """The matrix, whose columns add up to one."""
 
-    def _loss_and_gradient(self, state, objective, constraints, proxies):
+    def _loss_and_gradient(self, state: Variable, objective: Tensor, constraints: Tensor, proxies: Tensor):
         weights = v1.abs(maximal_eigenvector(self._stochastic_matrix(state)))
         weights /= v1.reduce_sum(weights)
         everything = v1.concat([v1.expand_dims(objective, 0), proxies], 0)
@@ -206,14 +216,14 @@ class _SwapRegretOptimizer(_RegretOptimizer):
 class AdditiveSwapRegretOptimizer(_SwapRegretOptimizer):
     """The matrix changes by steps, and is made stochastic by the nearest one; see `AdditiveExternalRegretOptimizer`."""
 
-    def _initial_state(self, num_constraints):
+    def _initial_state(self, num_constraints: int):
         size = num_constraints + 1
         return v1.concat([v1.ones([1, size]), v1.zeros([size - 1, size])], 0)
 
-    def _stochastic_matrix(self, state):
+    def _stochastic_matrix(self, state: Variable):
         return v1.convert_to_tensor(state)
 
-    def _projected(self, state):
+    def _projected(self, state: Tensor):
         return onto_stochastic(state)
 
 
@@ -231,8 +241,8 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
     """
 
     def __init__(
-        self, optimizer, constraint_optimizer=None, minimum_multiplier_radius: float = 1e-3,
-        initial_multiplier_radius=None,
+        self, optimizer: GradientDescentOptimizer, constraint_optimizer: GradientDescentOptimizer | None = None,
+        minimum_multiplier_radius: float = 1e-3, initial_multiplier_radius=None,
     ):  # fmt: skip
         super().__init__(optimizer, constraint_optimizer)
         least = minimum_multiplier_radius
@@ -243,13 +253,13 @@ class MultiplicativeSwapRegretOptimizer(_SwapRegretOptimizer):
             raise ValueError("initial_multiplier_radius must be in the range [minimum_multiplier_radius,1]")
         self._least, self._first = least, first
 
-    def _initial_state(self, num_constraints):
+    def _initial_state(self, num_constraints: int):
         size = num_constraints + 1
         one, zero = math.log(1.0 - self._first * (size - 1) / size), math.log(self._first / size)
         return v1.concat([v1.fill([1, size], one), v1.fill([size - 1, size], zero)], 0)
 
-    def _stochastic_matrix(self, state):
+    def _stochastic_matrix(self, state: Variable):
         return v1.exp(state)
 
-    def _projected(self, state):
+    def _projected(self, state: Any):
         return v1.maximum(onto_log_stochastic(state), math.log(self._least / state.shape.as_list()[0]))

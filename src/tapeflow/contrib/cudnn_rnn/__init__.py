@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers import GRU, LSTM, Dropout
 from tapeflow.ops.array.joining import stack
@@ -39,7 +39,7 @@ class _Stack(Layer):
         self.cells = [self._kind(num_units, **options) for _ in range(num_layers)]
         self.drops = [Dropout(dropout, seed=seed) for _ in range(num_layers - 1)]
 
-    def call(self, inputs, initial_state=None, training: bool | Tensor = True):
+    def call(self, inputs: TensorLike, initial_state=None, training: bool | Tensor = True):
         """(outputs, states): [time, batch, units], and for each kind of state [layers, batch, units]."""
         x = transpose(inputs, [1, 0, 2])
         states = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.contrib.distributions.scalar import open_uniform
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.joining import stack
@@ -24,8 +25,8 @@ class Poisson(Distribution):
     """The Poisson distribution, of a rate or its logarithm."""
 
     def __init__(
-        self, rate=None, log_rate=None, interpolate_nondiscrete: bool = True, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "Poisson",
+        self, rate: float | None = None, log_rate: float | None = None, interpolate_nondiscrete: bool = True,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Poisson",
     ):  # fmt: skip
         given = dict(locals())
         if (rate is None) == (log_rate is None):
@@ -47,17 +48,17 @@ class Poisson(Distribution):
     log_rate = property(lambda self: self._log_rate)
     interpolate_nondiscrete = property(lambda self: self._interpolate)
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return random_poisson([n], self.rate, dtype=self.dtype, seed=seed)
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         found = xlogy(x, self.rate) - lgamma(1.0 + x) - self.rate
         if self._interpolate:
             return found
         counts = (x >= 0) & (floor(x) <= x) & (floor(x) >= x)
         return where(counts & (found <= found), found, log(zeros_like(found)))
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         x = x if self._interpolate else floor(x)
         wide = zeros_like(x + self.rate)
         inside = igammac(where(x + wide >= 0, 1.0 + x + wide, ones_like(wide)), self.rate + wide)
@@ -75,7 +76,7 @@ class Poisson(Distribution):
 class _OfChances(Distribution):
     """A distribution of a chance, given as logits or as a probability."""
 
-    def _chances(self, logits, probs, validate_args: bool):
+    def _chances(self, logits, probs: float | None, validate_args: bool):
         self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
 
@@ -87,8 +88,8 @@ class Geometric(_OfChances):
     """How many failures come before the first success."""
 
     def __init__(
-        self, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "Geometric",
+        self, logits: TensorLike | None = None, probs: float | None = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "Geometric",
     ):
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -97,13 +98,13 @@ class Geometric(_OfChances):
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return floor(log(open_uniform(self._wide(n), self.dtype, seed)) / log1p(-self.probs))
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         return xlog1py(x, -self.probs) + log(self.probs)
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         found = -(exp((1.0 + floor(x)) * log1p(-self.probs)) - 1.0)
         return where(x + zeros_like(found) < 0, zeros_like(found), found)
 
@@ -125,8 +126,8 @@ class NegativeBinomial(_OfChances):
     """How many successes come before `total_count` failures."""
 
     def __init__(
-        self, total_count, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "NegativeBinomial",
+        self, total_count: float, logits: TensorLike | None = None, probs: float | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "NegativeBinomial",
     ):  # fmt: skip
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -139,17 +140,17 @@ class NegativeBinomial(_OfChances):
 
     total_count = property(lambda self: self._total_count)
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         concentration = self.total_count + zeros_like(self.logits)
         rate = random_gamma([n], concentration, beta=exp(-self.logits), dtype=self.dtype, seed=seed)
         return random_poisson([], rate, dtype=self.dtype, seed=mixed_seed(seed, "negative_binom"))
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         n = self.total_count
         ways = lgamma(n + x) - lgamma(1.0 + x) - lgamma(n)
         return xlogy(x, self.probs) + xlog1py(n, -self.probs) + ways
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         wide = zeros_like(x + self.total_count + self.probs)
         x = floor(x) + wide
         inside = betainc(
@@ -172,8 +173,8 @@ class Binomial(_OfChances):
     """How many of `total_count` trials succeed."""
 
     def __init__(
-        self, total_count, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "Binomial",
+        self, total_count: float, logits: TensorLike | None = None, probs: float | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Binomial",
     ):  # fmt: skip
         given = dict(locals())
         self._chances(logits, probs, validate_args)
@@ -185,18 +186,18 @@ class Binomial(_OfChances):
 
     total_count = property(lambda self: self._total_count)
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         wide = zeros_like(self._total_count + self._probs)
         probs = stack([self._probs + wide, 1.0 - self._probs + wide], -1)
         counts = Multinomial(self._total_count + wide, probs=probs)._sample_n(n, seed)
         return counts[..., 0]
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         n = self.total_count
         ways = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0)
         return ways + xlogy(x, self.probs) + xlog1py(n - x, -self.probs)
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         wide = zeros_like(x + self.total_count + self.probs)
         x, n = floor(x) + wide, self.total_count + wide
         inside = (x >= 0) & (x < n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.diagonal import set_diag
@@ -37,7 +37,7 @@ __all__ = [
 class _OfClasses(Distribution):
     """A distribution over vectors with an element for each class."""
 
-    def _classes(self, logits, probs, validate_args: bool):
+    def _classes(self, logits, probs: TensorLike | None, validate_args: bool):
         self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
         self._parts = (self._logits,)
@@ -61,8 +61,8 @@ class OneHotCategorical(_OfClasses):
     """One of several classes, as a one-hot vector."""
 
     def __init__(
-        self, logits=None, probs=None, dtype: DTypeLike = dtypes.int32, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "OneHotCategorical",
+        self, logits: TensorLike | None = None, probs: TensorLike | None = None, dtype: DTypeLike = dtypes.int32,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "OneHotCategorical",
     ):  # fmt: skip
         given = dict(locals())
         self._classes(logits, probs, validate_args)
@@ -70,13 +70,13 @@ class OneHotCategorical(_OfClasses):
             dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         flat = reshape(self._logits, [-1, self.event_size])
         chosen = transpose(categorical(flat, n, seed=seed))
         found = one_hot(chosen, self.event_size, dtype=self.dtype)
         return reshape(found, concat([[n], shape_of(self._logits)], 0))
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         chosen = cast(x, self._logits.dtype)
         terms = chosen * log_softmax(self._logits)
         return reduce_sum(terms, -1)
@@ -102,8 +102,9 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
     """The logarithm of `RelaxedOneHotCategorical`."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, dtype: DTypeLike | None = None,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "ExpRelaxedOneHotCategorical",
+        self, temperature: float, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "ExpRelaxedOneHotCategorical",
     ):  # fmt: skip
         given = dict(locals())
         self._classes(logits, probs, validate_args)
@@ -118,12 +119,12 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
         """The temperature beside vectors."""
         return self._temperature[..., None]
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         shape = concat([[n], shape_of(self._logits)], 0)
         gumbel = -log(-log(open_uniform(shape, self.dtype, seed)))
         return log_softmax((gumbel + self._logits) / self._heat())
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         k = cast(self.event_size, self.dtype)
         scaled = log_softmax(self._logits - x * self._heat())
         normal = lgamma(k) + (k - 1.0) * log(self._temperature)
@@ -134,15 +135,16 @@ class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
     """Points of the simplex that near one-hot vectors as the temperature falls."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, dtype: DTypeLike | None = None,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "RelaxedOneHotCategorical",
+        self, temperature: float, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "RelaxedOneHotCategorical",
     ):  # fmt: skip
         super().__init__(temperature, logits, probs, dtype, validate_args, allow_nan_stats, name)
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         return exp(super()._sample_n(n, seed))
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         logs = log(x)
         return super()._log_prob(logs) - reduce_sum(logs, -1)
 
@@ -151,8 +153,8 @@ class RelaxedBernoulli(Distribution):
     """Numbers of (0, 1) that near 0 and 1 as the temperature falls."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "RelaxedBernoulli",
+        self, temperature: float, logits: TensorLike | None = None, probs: float | None = None,
+        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "RelaxedBernoulli",
     ):  # fmt: skip
         given = dict(locals())
         self._validate_args = validate_args
@@ -167,21 +169,21 @@ class RelaxedBernoulli(Distribution):
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
 
-    def _sample_n(self, n, seed: int | None = None):
+    def _sample_n(self, n: Tensor, seed: int | None = None):
         u = open_uniform(self._wide(n), self.dtype, seed)
         return sigmoid((self._logits + log(u) - log1p(-u)) / self._temperature)
 
-    def _log_prob(self, x):
+    def _log_prob(self, x: Tensor):
         logit = log(x) - log1p(-x)
         z = logit * self._temperature - self._logits
         return log(self._temperature) - z - 2.0 * softplus(-z) - log(x) - log1p(-x)
 
-    def _cdf(self, x):
+    def _cdf(self, x: Tensor):
         return sigmoid((log(x) - log1p(-x)) * self._temperature - self._logits)
 
 
 @RegisterKL(OneHotCategorical, OneHotCategorical)
-def _(a, b, name: str | None = None):
+def _(a: OneHotCategorical, b: OneHotCategorical, name: str | None = None):
     return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), -1)
 
 

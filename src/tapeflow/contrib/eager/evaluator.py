@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.compat.v1.data import make_one_shot_iterator
 from tapeflow.contrib.eager import metrics as eager_metrics
 from tapeflow.contrib.summary import (
@@ -14,6 +16,11 @@ from tapeflow.core.errors import OutOfRangeError
 from tapeflow.function.defun import defun
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.control.flow import group
+
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+    from tapeflow.graph.operation import Operation
+    from tapeflow.graph.run.session import BaseSession
 
 
 class Evaluator:
@@ -43,7 +50,7 @@ class Evaluator:
             )
         return group(*[metric.init_variables() for _, metric in self.metrics])
 
-    def all_metric_results(self, summary_logdir=None):
+    def all_metric_results(self, summary_logdir: str | None = None):
         """The results of all metrics, by name; with a folder, also written there as summaries."""
         if summary_logdir is None:
             with never_record_summaries():
@@ -62,7 +69,7 @@ class Evaluator:
                 results[f"{prefix}/{name}"] = value
         return results
 
-    def evaluate_on_dataset(self, dataset, *args, **kwargs):
+    def evaluate_on_dataset(self, dataset: Dataset, *args, **kwargs):
         """Calls the evaluator for every batch; returns the results. `summary_logdir`: see all_metric_results.
 
         In a graph, returns what `run_evaluation` runs: the operation that begins anew, that of a batch, the results.
@@ -76,7 +83,7 @@ class Evaluator:
         return self.init_variables(), call, self.all_metric_results(summary_logdir)
 
     @staticmethod
-    def run_evaluation(init_op, call_op, results_op, sess=None):
+    def run_evaluation(init_op: Operation, call_op: Operation, results_op, sess: BaseSession | None = None):
         """Runs what `evaluate_on_dataset` gave, in a session or the default one; returns the results.
 
         Raises RuntimeError eagerly.
@@ -123,7 +130,7 @@ class Evaluator:
         self._metrics[metric.name] = metric
         return metric
 
-    def track_evaluator(self, prefix, evaluator):
+    def track_evaluator(self, prefix: str, evaluator):
         """Adds an evaluator, whose results go by `prefix/name`, and returns it.
 
         Raises TypeError for what is none, RuntimeError for two of one prefix.

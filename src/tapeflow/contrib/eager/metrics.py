@@ -6,11 +6,13 @@ In a graph a call is one operation, which makes all the updates, and `init_varia
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.checkpoint.following import attached
 from tapeflow.contrib.summary import scalar
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.defun import defun
 from tapeflow.ops.array.rows import shape, size
@@ -100,7 +102,7 @@ class Metric:
             variable.assign(start)
         return None
 
-    def aggregate(self, metrics):
+    def aggregate(self, metrics: Sequence[Any]):
         """Adds what other metrics have gathered. Raises TypeError or ValueError if they are of another kind."""
         for metric in metrics:
             if type(self) is not type(metric):
@@ -114,7 +116,8 @@ class Metric:
                 own.assign_add(add_n(others))
 
     def add_variable(
-        self, name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None
+        self, name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None,
+        initializer: type | None = None,
     ):
         """Makes a variable of the metric. Raises RuntimeError outside `build`."""
         if self._built:
@@ -164,7 +167,7 @@ class Mean(Metric):
         self.numer.assign_add(reduce_sum(weighted))
         return weighted, weights
 
-    def result(self, write_summary: bool = True):
+    def result(self, write_summary: bool | Tensor = True):
         """The mean; it is a summary too, where those are recorded, unless `write_summary` is False."""
         mean = self.numer / self.denom
         wanted = get_static_value(convert_to_tensor(write_summary))
@@ -180,7 +183,7 @@ class Mean(Metric):
         return mean
 
 
-def _given(labels, predictions, weights):
+def _given(labels: TensorLike, predictions: TensorLike, weights: TensorLike | None):
     return (labels, predictions) if weights is None else (labels, predictions, weights)
 
 
@@ -214,7 +217,7 @@ class CategoricalAccuracy(Mean):
 class BinaryAccuracy(Mean):
     """How often labels are on the same side of the threshold as predictions."""
 
-    def __init__(self, threshold, name: str | None = None, dtype: DTypeLike = dtypes.float64):
+    def __init__(self, threshold: float, name: str | None = None, dtype: DTypeLike = dtypes.float64):
         super().__init__(name, dtype)
         self.threshold = threshold
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.model import Model
 
@@ -41,7 +44,7 @@ class Network(Model):
 class Sequential(Network):
     """Layers and functions, one after another."""
 
-    def __init__(self, layers_funcs=None, name: str | None = None):
+    def __init__(self, layers_funcs: Sequence[Any] | None = None, name: str | None = None):
         super().__init__(name=name)
         self.__dict__["_functions"] = []
         for function in layers_funcs or ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.checkpoint.bundle import BundleReader
@@ -58,7 +59,7 @@ def save_network_checkpoint(network, save_path, global_step=None, map_func=None)
     return saver.save(None, path, global_step=global_step, write_meta_graph=False)
 
 
-def restore_network_checkpoint(network, save_path, map_func=None):
+def restore_network_checkpoint(network, save_path, map_func: Callable[..., Any] | None = None):
     """Sets the variables of a network from a checkpoint; before the first call, when that makes them.
 
     Raises NotFoundError for a variable that it lacks, ValueError for no checkpoint.

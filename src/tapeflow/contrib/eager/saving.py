@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saver import Saver as _Saver
 from tapeflow.checkpoint.state import checkpoint_exists
+from tapeflow.core.annotations import Variable
 from tapeflow.ops.state.variable import variable_creator_scope
 
 
 class Saver:
     """Saves and restores variables under their names, or under the keys of a dict."""
 
-    def __init__(self, var_list):
+    def __init__(self, var_list: Sequence[Variable]):
         self._saver = _Saver(var_list=var_list)
 
-    def save(self, file_prefix, global_step=None):
+    def save(self, file_prefix: str, global_step: Any = None):
         """Writes `<file_prefix>` or `<file_prefix>-<global_step>`; returns the prefix."""
         return self._saver.save(None, file_prefix, write_meta_graph=False, global_step=global_step)
 
@@ -33,7 +36,7 @@ def get_optimizer_variables(optimizer):
 
 
 @contextlib.contextmanager
-def restore_variables_on_create(save_path, map_func=None):
+def restore_variables_on_create(save_path: str, map_func: Callable[..., Any] | None = None):
     """A context in which variables that `get_variable` makes start from a checkpoint, found by their names.
 
     Raises NotFoundError for names that it does not have.
@@ -43,7 +46,7 @@ def restore_variables_on_create(save_path, map_func=None):
         return
     reader = BundleReader(save_path)
 
-    def create(next_creator, **kwargs):
+    def create(next_creator: Callable[..., Any], **kwargs):
         variable = next_creator(**kwargs)
         name = variable._shared_name if map_func is None else map_func(variable._shared_name)
         assign(variable, reader, name)

@@ -6,16 +6,23 @@ import collections
 import glob
 import operator
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import PathLike
 from tapeflow.estimator import Estimator
 from tapeflow.train import SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.estimator.canned import LinearEstimator
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 
 class _StopOnPredicate(SessionRunHook):
     """Asks a function every so many steps or seconds."""
 
-    def __init__(self, should_stop_fn, every_secs, every_steps):
+    def __init__(self, should_stop_fn: Callable[..., Any], every_secs, every_steps):
         self._should_stop_fn = should_stop_fn
         self._timer = v1.train.SecondOrStepTimer(every_secs=every_secs, every_steps=every_steps)
 
@@ -23,10 +30,10 @@ class _StopOnPredicate(SessionRunHook):
         self._timer.reset()
         self._step = v1.train.get_global_step()
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return v1.train.SessionRunArgs(self._step)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         step = run_values.results
         if self._timer.should_trigger_for_step(step):
             self._timer.update_last_triggered_step(step)
@@ -34,7 +41,10 @@ class _StopOnPredicate(SessionRunHook):
                 run_context.request_stop()
 
 
-def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs: int = 60, run_every_steps=None):
+def make_early_stopping_hook(
+    estimator: LinearEstimator, should_stop_fn: Callable[..., Any], run_every_secs: int | None = 60,
+    run_every_steps: int | None = None,
+):
     """A hook that stops a training where a function returns True.
 
     Args:
@@ -53,7 +63,7 @@ def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs: int = 60
     return _StopOnPredicate(should_stop_fn, run_every_secs, run_every_steps)
 
 
-def read_eval_metrics(eval_dir):
+def read_eval_metrics(eval_dir: str):
     """An OrderedDict of the metrics of all evaluations that wrote to a folder, dicts by step."""
     found: dict = collections.defaultdict(dict)
     for path in sorted(glob.glob(os.path.join(glob.escape(eval_dir), "*.tfevents.*"))):
@@ -64,13 +74,16 @@ def read_eval_metrics(eval_dir):
     return collections.OrderedDict(sorted((step, values) for step, values in found.items() if values))
 
 
-def _known(estimator, metric_name, eval_dir, min_steps):
+def _known(estimator: LinearEstimator, metric_name: str, eval_dir: str | None, min_steps: int):
     """(step, value) of evaluations from `min_steps` on."""
     metrics = read_eval_metrics(eval_dir or estimator.eval_dir())
     return [(step, found[metric_name]) for step, found in metrics.items() if step >= min_steps]
 
 
-def _threshold(better, estimator, metric_name, threshold, eval_dir, min_steps, secs, steps):
+def _threshold(
+    better: Callable[..., Any], estimator: LinearEstimator, metric_name: str, threshold: float, eval_dir,
+    min_steps: int, secs, steps: int | None,
+):
     def stop():
         known = _known(estimator, metric_name, eval_dir, min_steps)
         return any(better(value, threshold) for _, value in known)
@@ -79,8 +92,8 @@ def _threshold(better, estimator, metric_name, threshold, eval_dir, min_steps, s
 
 
 def stop_if_higher_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps: int = 0, run_every_secs: int = 60,
-    run_every_steps=None,
+    estimator, metric_name: str, threshold: float, eval_dir: PathLike | None = None, min_steps: int = 0,
+    run_every_secs: int = 60, run_every_steps: int | None = None,
 ):
     """A hook that stops where a metric is higher than a threshold, from `min_steps` on."""
     return _threshold(
@@ -89,8 +102,8 @@ def stop_if_higher_hook(
 
 
 def stop_if_lower_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps: int = 0, run_every_secs: int = 60,
-    run_every_steps=None,
+    estimator: LinearEstimator, metric_name: str, threshold: float, eval_dir: PathLike | None = None,
+    min_steps: int = 0, run_every_secs: int | None = 60, run_every_steps: int | None = None,
 ):
     """A hook that stops where a metric is lower than a threshold, from `min_steps` on."""
     return _threshold(
@@ -98,7 +111,10 @@ def stop_if_lower_hook(
     )  # fmt: skip
 
 
-def _no_change(better, estimator, metric_name, most, eval_dir, min_steps, secs, steps):
+def _no_change(
+    better: Callable[..., Any], estimator: LinearEstimator, metric_name: str, most: int, eval_dir, min_steps: int,
+    secs, steps: int | None,
+):
     def stop():
         best = best_step = None
         for step, value in _known(estimator, metric_name, eval_dir, min_steps):
@@ -112,8 +128,8 @@ def _no_change(better, estimator, metric_name, most, eval_dir, min_steps, secs, 
 
 
 def stop_if_no_increase_hook(
-    estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps: int = 0,
-    run_every_secs: int = 60, run_every_steps=None,
+    estimator: LinearEstimator, metric_name: str, max_steps_without_increase: int, eval_dir: PathLike | None = None,
+    min_steps: int = 0, run_every_secs: int | None = 60, run_every_steps: int | None = None,
 ):  # fmt: skip
     """A hook that stops where a metric has not risen for some steps."""
     return _no_change(
@@ -123,8 +139,8 @@ def stop_if_no_increase_hook(
 
 
 def stop_if_no_decrease_hook(
-    estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps: int = 0,
-    run_every_secs: int = 60, run_every_steps=None,
+    estimator: LinearEstimator, metric_name: str, max_steps_without_decrease: int, eval_dir: PathLike | None = None,
+    min_steps: int = 0, run_every_secs: int | None = 60, run_every_steps: int | None = None,
 ):  # fmt: skip
     """A hook that stops where a metric has not fallen for some steps."""
     return _no_change(

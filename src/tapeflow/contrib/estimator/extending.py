@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.estimator import Estimator, ModeKeys
 from tapeflow.estimator.export import PredictOutput
+
+if TYPE_CHECKING:
+    from tapeflow.train.gradient_descent import MomentumOptimizer
 
 _METRIC_ARGUMENTS = {"features", "labels", "predictions", "config"}
 
@@ -16,11 +22,11 @@ def _check(estimator):
         raise ValueError(f"Expected Estimator. Given: {type(estimator)}")
 
 
-def _with_model_fn(estimator, model_fn):
+def _with_model_fn(estimator, model_fn: Callable[..., Any]):
     return Estimator(model_fn, estimator.model_dir, estimator.config)
 
 
-def add_metrics(estimator, metric_fn):
+def add_metrics(estimator, metric_fn: Callable[..., Any]):
     """The estimator with more metrics.
 
     Args:
@@ -36,7 +42,7 @@ def add_metrics(estimator, metric_fn):
             f"metric_fn ({metric_fn}) has following not expected args: {sorted(wanted - _METRIC_ARGUMENTS)}"
         )
 
-    def model_fn(features, labels, mode, config):
+    def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str, config):
         spec = estimator.model_fn(features, labels, mode, config)
         if mode != ModeKeys.EVAL:
             return spec
@@ -47,7 +53,7 @@ def add_metrics(estimator, metric_fn):
     return _with_model_fn(estimator, model_fn)
 
 
-def clip_gradients_by_norm(optimizer, clip_norm):
+def clip_gradients_by_norm(optimizer: MomentumOptimizer, clip_norm: float):
     """An optimizer that scales each gradient down to a norm first."""
 
     class Clipping(v1.train.Optimizer):
@@ -57,7 +63,9 @@ def clip_gradients_by_norm(optimizer, clip_norm):
             """Those of the optimizer."""
             return optimizer.compute_gradients(*args, **kwargs)
 
-        def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
+        def apply_gradients(
+            self, grads_and_vars: Sequence[Any], global_step: TensorLike | None = None, name: str | None = None
+        ):
             """Applies clipped gradients."""
             clipped = [
                 (None if g is None else v1.clip_by_norm(g, clip_norm), v) for g, v in grads_and_vars
@@ -79,7 +87,7 @@ def clip_gradients_by_norm(optimizer, clip_norm):
     return Clipping(False, f"Transformed{type(optimizer).__name__}")
 
 
-def forward_features(estimator, keys=None, sparse_default_values=None):
+def forward_features(estimator, keys: Sequence[str] | str | None = None, sparse_default_values=None):
     """The estimator whose predictions, and what it exports, have features too.
 
     Args:
@@ -95,13 +103,13 @@ def forward_features(estimator, keys=None, sparse_default_values=None):
         if not isinstance(key, str):
             raise TypeError(f"All items in the given keys list should be a string. There exist {key}.")
 
-    def dense(name: str, feature):
+    def dense(name: str, feature: Tensor):
         if isinstance(feature, v1.SparseTensor):
             empty = (sparse_default_values or {}).get(name, "" if feature.dtype == v1.string else 0)
             return v1.sparse.to_dense(feature, default_value=empty)
         return feature
 
-    def model_fn(features, labels, mode, config):
+    def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str, config):
         spec = estimator.model_fn(features, labels, mode, config)
         if mode != ModeKeys.PREDICT:
             return spec

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.estimator import Estimator
 from tapeflow.train import SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.estimator.canned import LinearEstimator
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.coordinator import Coordinator
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 
 class InMemoryEvaluatorHook(SessionRunHook):
@@ -23,7 +31,8 @@ class InMemoryEvaluatorHook(SessionRunHook):
     """
 
     def __init__(
-        self, estimator, input_fn, steps=None, hooks=None, name: str | None = None, every_n_iter: int = 100
+        self, estimator: LinearEstimator, input_fn: Callable[..., Any], steps: int | None = None,
+        hooks: Sequence[Any] | None = None, name: str | None = None, every_n_iter: int = 100,
     ):
         if every_n_iter is None or every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
@@ -39,21 +48,21 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._step = v1.train.get_global_step()
         self._count = 0
 
-    def _evaluate(self, session):
+    def _evaluate(self, session: Session):
         path = self._saver.save(
             session, f"{self._estimator.model_dir}/model.ckpt", self._step, write_meta_graph=False
         )
         self._estimator.evaluate(self._input_fn, self._steps, self._hooks, path, self._name)
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Session, coord: Coordinator):
         self._evaluate(session)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         self._count += 1
         if self._count % self._every == 0:
             self._evaluate(run_context.session)
 
-    def end(self, session):
+    def end(self, session: Session):
         self._evaluate(session)
 
 

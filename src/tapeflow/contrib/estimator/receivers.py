@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor, TensorLike
 
 
 class SupervisedInputReceiver(
@@ -12,7 +15,7 @@ class SupervisedInputReceiver(
 ):
     """Features and labels of a model, and the tensors that they are made of: a dict, or one."""
 
-    def __new__(cls, features, labels, receiver_tensors):
+    def __new__(cls, features: dict[str, Any], labels: TensorLike, receiver_tensors: dict[str, Any]):
         for name, given in (
             ("features", features), ("labels", labels), ("receiver_tensors", receiver_tensors)
         ):  # fmt: skip
@@ -23,7 +26,9 @@ class SupervisedInputReceiver(
         return super().__new__(cls, features, labels, receiver_tensors)
 
 
-def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=None):
+def build_raw_supervised_input_receiver_fn(
+    features: dict[str, Any], labels: Tensor | dict[str, Any], default_batch_size: int | None = None
+):
     """A function that takes features and labels as they are: placeholders of the shapes and dtypes of tensors.
 
     Args:
@@ -39,7 +44,7 @@ def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=
             f"Features and labels must have distinct keys. Found overlapping keys: {sorted(common)}"
         )
 
-    def placeholders(given, default):
+    def placeholders(given: Tensor | dict[str, Any], default: str):
         made = {}
         for name, value in (given if isinstance(given, dict) else {default: given}).items():
             tensor = value if v1.is_tensor(value) else v1.convert_to_tensor(value)
@@ -59,7 +64,7 @@ def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=
     return receiver
 
 
-def build_supervised_input_receiver_fn_from_input_fn(input_fn, **input_fn_args):
+def build_supervised_input_receiver_fn_from_input_fn(input_fn: Callable[..., Any], **input_fn_args):
     """`build_raw_supervised_input_receiver_fn` of what an input function returns."""
     with v1.Graph().as_default():
         result = input_fn(**input_fn_args)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.estimator import ModeKeys
+
+if TYPE_CHECKING:
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
 
 MEAN = v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS
 
@@ -17,12 +23,12 @@ class TowerOptimizer(v1.train.Optimizer):
       optimizer_or_optimizer_fn: an optimizer, or a function that makes one.
     """
 
-    def __init__(self, optimizer_or_optimizer_fn):
+    def __init__(self, optimizer_or_optimizer_fn: GradientDescentOptimizer):
         given = optimizer_or_optimizer_fn
         self._optimizer = given if isinstance(given, v1.train.Optimizer) else given()
         super().__init__(False, "TowerOptimizer")
 
-    def compute_gradients(self, loss, *args, **kwargs):
+    def compute_gradients(self, loss: TensorLike, *args, **kwargs):
         """Those of the optimizer."""
         return self._optimizer.compute_gradients(loss, *args, **kwargs)
 
@@ -47,7 +53,9 @@ class TowerOptimizer(v1.train.Optimizer):
         return self._optimizer.variables()
 
 
-def replicate_model_fn(model_fn, loss_reduction=MEAN, devices=None):
+def replicate_model_fn(
+    model_fn: Callable[..., Any], loss_reduction: str = MEAN, devices: Sequence[str] | None = None
+):
     """A model function for an Estimator that runs on several devices.
 
     Args:
@@ -62,7 +70,9 @@ def replicate_model_fn(model_fn, loss_reduction=MEAN, devices=None):
         )
     wanted = set(inspect.signature(model_fn).parameters)
 
-    def replicated(features, labels, mode, params=None, config=None):
+    def replicated(
+        features: dict[str, Any], labels: Tensor, mode: str, params: dict[str, Any] | None = None, config=None
+    ):
         offered = {"labels": labels, "mode": mode, "params": params, "config": config}
         spec = model_fn(features, **{name: offered[name] for name in offered if name in wanted})
         if mode == ModeKeys.TRAIN and spec.train_op is None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.public import boundaries
 
 SQUARED_EUCLIDEAN_DISTANCE, COSINE_DISTANCE = "squared_euclidean", "cosine"
@@ -10,7 +13,7 @@ RANDOM_INIT, KMEANS_PLUS_PLUS_INIT, KMC2_INIT = "random", "kmeans_plus_plus", "k
 CLUSTERS_VAR_NAME = "clusters"
 
 
-def nearest_neighbors(points, centers, k, name: str | None = None):
+def nearest_neighbors(points: TensorLike, centers: Variable, k: int, name: str | None = None):
     """The numbers of the `k` nearest centers of each point, the nearest first, and their squared distances.
 
     Args:
@@ -28,7 +31,7 @@ def nearest_neighbors(points, centers, k, name: str | None = None):
 
 
 def kmeans_plus_plus_initialization(
-    points, num_to_sample, seed: int, num_retries_per_sample, name: str | None = None
+    points: TensorLike, num_to_sample: TensorLike, seed: int, num_retries_per_sample: int, name: str | None = None
 ):
     """Some of the points, each drawn in proportion to its squared distance from those before.
 
@@ -50,7 +53,7 @@ def kmeans_plus_plus_initialization(
     )  # fmt: skip
 
 
-def kmc2_chain_initialization(distances, seed: int, name: str | None = None):
+def kmc2_chain_initialization(distances: TensorLike, seed: int, name: str | None = None):
     """The number of a point, drawn by a Markov chain through all in proportion to their distances.
 
     Args:
@@ -86,9 +89,10 @@ class KMeans:
     """
 
     def __init__(
-        self, inputs, num_clusters, initial_clusters=RANDOM_INIT, distance_metric=SQUARED_EUCLIDEAN_DISTANCE,
-        use_mini_batch: bool = False, mini_batch_steps_per_iteration: int = 1, random_seed=0,
-        kmeans_plus_plus_num_retries: int = 2, kmc2_chain_length=200,
+        self, inputs: TensorLike, num_clusters: int, initial_clusters=RANDOM_INIT,
+        distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE, use_mini_batch: bool = False,
+        mini_batch_steps_per_iteration: int = 1, random_seed: int = 0, kmeans_plus_plus_num_retries: int = 2,
+        kmc2_chain_length: int = 200,
     ):  # fmt: skip
         if isinstance(initial_clusters, str) and initial_clusters not in (
             RANDOM_INIT, KMEANS_PLUS_PLUS_INIT, KMC2_INIT
@@ -139,7 +143,7 @@ class KMeans:
             train = self._means(inputs, indices, count, state.centers)
         return distances, indices, scores, state.initialized, start, train
 
-    def _nearest(self, x, centers):
+    def _nearest(self, x: Tensor, centers: Variable):
         """The distances of points from all centers, that of the nearest, and its number."""
         products = v1.matmul(x, centers, transpose_b=True)
         if self._cosine:
@@ -167,7 +171,7 @@ class KMeans:
             state.steps_left <= 0, synchronize, lambda: v1.identity(v1.assign_sub(state.steps_left, 1))
         )
 
-    def _means(self, inputs, indices, count, centers):
+    def _means(self, inputs: Sequence[Tensor], indices: Sequence[Tensor], count: Tensor, centers: Variable):
         """Each center becomes the mean of its inputs."""
         sums = [v1.unsorted_segment_sum(x, i, count) for x, i in zip(inputs, indices, strict=True)]
         counts = [
@@ -190,7 +194,7 @@ class _State:
       steps_left: of an iteration; None where each step is one.
     """
 
-    def __init__(self, count, steps):
+    def __init__(self, count: TensorLike, steps: int):
         none = v1.constant([], v1.float32)
         self.centers = v1.Variable(none, name=CLUSTERS_VAR_NAME, validate_shape=False)
         self.initialized = v1.Variable(False, name="initialized")
@@ -203,7 +207,7 @@ class _State:
             self.counts = v1.Variable(v1.ones([count], v1.int64))
 
 
-def _moved(x, indices, state):
+def _moved(x: Tensor, indices: Tensor, state):
     """Moves the centers of some inputs towards them, the less the more inputs they have had."""
     ids, places = v1.unique(indices)
     size = v1.size(ids)
@@ -221,7 +225,10 @@ def _moved(x, indices, state):
 class _Start:
     """What chooses the first centers: as many at once as a batch gives."""
 
-    def __init__(self, inputs, given, count, state, cosine, seed: int, retries, chain_length):
+    def __init__(
+        self, inputs: Sequence[Tensor], given: Tensor | str, count: TensorLike, state, cosine: bool, seed: int,
+        retries: int, chain_length: int,
+    ):
         self._inputs, self._given, self._count, self._state = inputs, given, count, state
         self._cosine, self._seed, self._retries, self._chain = cosine, seed, retries, chain_length
         self._there = v1.shape(state.centers)[0]
@@ -249,7 +256,7 @@ class _Start:
             complete = v1.equal(v1.shape(now)[0], self._count)
             return v1.identity(v1.assign(self._state.initialized, complete))
 
-    def _unit(self, points):
+    def _unit(self, points: Tensor):
         return v1.nn.l2_normalize(points, axis=1) if self._cosine else points
 
     def _chosen(self):
@@ -267,7 +274,7 @@ class _Start:
         with v1.control_dependencies([v1.assert_equal(self._missing, v1.shape(given)[0])]):
             return v1.identity(given)
 
-    def _random(self, points):
+    def _random(self, points: Tensor):
         most = v1.cast(self._offered, v1.int64)
         shape = v1.reshape(self._missing, [1])
         return v1.gather(points, v1.random_uniform(shape, 0, most, v1.int64, seed=self._seed))
@@ -278,7 +285,7 @@ class _Start:
         stretches = v1.shape(points)[0] // length
         count = v1.maximum(v1.minimum(self._missing, stretches), 1)
 
-        def one_more(i, new):
+        def one_more(i: Tensor, new: Tensor):
             stretch = points[i * length : (i + 1) * length]
             before = v1.concat([v1.reshape(self._state.centers, [self._there, v1.shape(points)[1]]), new], 0)
             _, distances = nearest_neighbors(stretch, before, 1)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.compat import v1
 from tapeflow.core.public import boundaries
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def masked_matmul(a, b, mask_indices, transpose_a: bool, transpose_b: bool, name: str | None = None):
+
+def masked_matmul(
+    a: np.ndarray, b: np.ndarray, mask_indices: np.ndarray, transpose_a: bool, transpose_b: bool,
+    name: str | None = None,
+):
     """Some elements of a product of matrices.
 
     Args:
@@ -26,8 +34,9 @@ def masked_matmul(a, b, mask_indices, transpose_a: bool, transpose_b: bool, name
 
 
 def wals_compute_partial_lhs_and_rhs(
-    factors, factor_weights, unobserved_weights, input_weights, input_indices, input_values, entry_weights,
-    input_block_size, input_is_transpose, name: str | None = None,
+    factors: np.ndarray, factor_weights: np.ndarray, unobserved_weights: float, input_weights: np.ndarray,
+    input_indices: np.ndarray, input_values: np.ndarray, entry_weights: np.ndarray, input_block_size: int,
+    input_is_transpose: bool, name: str | None = None,
 ):  # fmt: skip
     """The two sides of the equations by which the factors of rows are found, without what unobserved entries add.
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tapeflow.compat import v1
@@ -29,8 +32,8 @@ class GMM(learn.Estimator):
     ASSIGNMENTS = "assignments"
 
     def __init__(
-        self, num_clusters, model_dir=None, random_seed=0, params: str = "wmc",
-        initial_clusters: str = "random", covariance_type: str = "full", config=None,
+        self, num_clusters: int, model_dir: str | None = None, random_seed: int = 0, params: str = "wmc",
+        initial_clusters: Any = "random", covariance_type: str = "full", config=None,
     ):  # fmt: skip
         def model_fn(features, labels, mode, config):
             loss, scores, found, train_op, init_op, initialized = gmm(
@@ -46,12 +49,16 @@ class GMM(learn.Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def predict_assignments(self, input_fn=None, batch_size=None, outputs=None):
+    def predict_assignments(
+        self, input_fn: Callable[..., Any] | None = None, batch_size: int | None = None, outputs=None
+    ):
         """Yields the likeliest class of each point."""
         for found in self.predict(input_fn=input_fn, batch_size=batch_size, outputs=outputs):
             yield found[self.ASSIGNMENTS]
 
-    def score(self, input_fn=None, batch_size=None, steps=None):
+    def score(
+        self, input_fn: Callable[..., Any] | None = None, batch_size: int | None = None, steps: int | None = None
+    ):
         """The logarithm of how likely the points of a batch are together, on average over batches."""
         return self.evaluate(input_fn=input_fn, batch_size=batch_size, steps=steps)[self.SCORES]
 

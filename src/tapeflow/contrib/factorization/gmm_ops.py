@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public_methods
 
 FULL_COVARIANCE, DIAG_COVARIANCE = "full", "diag"
@@ -35,8 +38,8 @@ class GmmAlgorithm:
     CLUSTERS_COVS_VARIABLE = "clusters_covs"
 
     def __init__(
-        self, data, num_classes, initial_means=None, params: str = "wmc", covariance_type=FULL_COVARIANCE,
-        random_seed=0,
+        self, data: Any, num_classes: int, initial_means: TensorLike | None = None, params: str = "wmc",
+        covariance_type: str = FULL_COVARIANCE, random_seed: int = 0,
     ):  # fmt: skip
         if covariance_type not in (FULL_COVARIANCE, DIAG_COVARIANCE):
             raise ValueError(f"programmer error: Invalid covariance type: {covariance_type}")
@@ -58,7 +61,7 @@ class GmmAlgorithm:
     def _least(self):
         return v1.eye(self._width) * _LEAST_VARIANCE if self._full else _LEAST_VARIANCE
 
-    def _initialization(self, means, seed: int):
+    def _initialization(self, means: Any, seed: int):
         size = v1.shape(self._points)[0]
         if means is None:
             with v1.control_dependencies([v1.assert_less_equal(self._count, size)]):
@@ -160,7 +163,8 @@ class GmmAlgorithm:
 
 
 def gmm(
-    inp, initial_clusters, num_clusters, random_seed, covariance_type=FULL_COVARIANCE, params: str = "wmc"
+    inp: TensorLike, initial_clusters: Sequence[Any], num_clusters: int, random_seed: int,
+    covariance_type: str = FULL_COVARIANCE, params: str = "wmc",
 ):
     """The graph of a mixture of Gaussians; see `GmmAlgorithm`.
 

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib.factorization import clustering_ops
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.public import public_methods
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.export import DEFAULT, PredictOutput
 from tapeflow.estimator.spec import EstimatorSpec
 from tapeflow.train import SessionRunArgs, SessionRunHook
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.coordinator import Coordinator
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
+
 
 class _StopsWhenStill(SessionRunHook):
     """Ends training when the loss changes less than by a part of itself."""
 
-    def __init__(self, loss, tolerance):
+    def __init__(self, loss: TensorLike, tolerance: float):
         self._loss, self._tolerance, self._before = loss, tolerance, None
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return SessionRunArgs(self._loss)
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         loss, before = run_values.results, self._before
         if before and abs(loss - before) / (1 + abs(before)) < self._tolerance:
             run_context.request_stop()
@@ -32,10 +42,10 @@ class _StopsWhenStill(SessionRunHook):
 class _ChoosesCenters(SessionRunHook):
     """Runs what adds first centers until there are all; who is not the chief waits for that."""
 
-    def __init__(self, init_op, initialized, is_chief):
+    def __init__(self, init_op: TensorLike, initialized: Variable, is_chief: bool):
         self._init_op, self._initialized, self._is_chief = init_op, initialized, is_chief
 
-    def after_create_session(self, session, coord):
+    def after_create_session(self, session: Session, coord: Coordinator):
         while not session.run(self._initialized):
             if self._is_chief:
                 session.run(self._init_op)
@@ -43,7 +53,7 @@ class _ChoosesCenters(SessionRunHook):
                 time.sleep(1)
 
 
-def _points(features, columns):
+def _points(features: Tensor | Mapping[str, Tensor], columns: Sequence[Any] | None):
     """The features as one matrix: those of the columns, or all in the order of their names."""
     if not isinstance(features, dict):
         return v1.convert_to_tensor(features)
@@ -84,10 +94,11 @@ class KMeansClustering(Estimator):
     CLUSTER_CENTERS_VAR_NAME = clustering_ops.CLUSTERS_VAR_NAME
 
     def __init__(
-        self, num_clusters, model_dir=None, initial_clusters=RANDOM_INIT,
-        distance_metric=SQUARED_EUCLIDEAN_DISTANCE, random_seed=0, use_mini_batch: bool = True,
+        self, num_clusters: int, model_dir: str | None = None,
+        initial_clusters: Callable[..., Any] | np.ndarray | str = RANDOM_INIT,
+        distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE, random_seed: int = 0, use_mini_batch: bool = True,
         mini_batch_steps_per_iteration: int = 1, kmeans_plus_plus_num_retries: int = 2,
-        relative_tolerance=None, config=None, feature_columns=None,
+        relative_tolerance: float | None = None, config=None, feature_columns: Sequence[Any] | None = None,
     ):  # fmt: skip
         if isinstance(initial_clusters, str) and initial_clusters not in (
             self.RANDOM_INIT, self.KMEANS_PLUS_PLUS_INIT
@@ -96,7 +107,7 @@ class KMeansClustering(Estimator):
         if distance_metric not in (self.SQUARED_EUCLIDEAN_DISTANCE, self.COSINE_DISTANCE):
             raise ValueError(f"Unsupported distance metric '{distance_metric}'")
 
-        def model_fn(features, mode, config):
+        def model_fn(features: Tensor, mode: str, config):
             distances, indices, scores, initialized, init_op, train_op = clustering_ops.KMeans(
                 _points(features, feature_columns), num_clusters, initial_clusters, distance_metric, use_mini_batch,
                 mini_batch_steps_per_iteration, random_seed, kmeans_plus_plus_num_retries,
@@ -121,19 +132,19 @@ class KMeansClustering(Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def _predicted(self, input_fn, key):
+    def _predicted(self, input_fn: Callable[..., Any], key: str):
         for found in self.predict(input_fn, [key]):
             yield found[key]
 
-    def predict_cluster_index(self, input_fn):
+    def predict_cluster_index(self, input_fn: Callable[..., Any]):
         """Yields the number of the nearest center of each point."""
         yield from self._predicted(input_fn, self.CLUSTER_INDEX)
 
-    def transform(self, input_fn):
+    def transform(self, input_fn: Callable[..., Any]):
         """Yields the distances of each point from all centers: squared ones, or cosine distances."""
         yield from self._predicted(input_fn, self.ALL_DISTANCES)
 
-    def score(self, input_fn):
+    def score(self, input_fn: Callable[..., Any]):
         """The sum of the distances of the points of the first batch from their nearest centers."""
         return self.evaluate(input_fn, steps=1)[self.SCORE]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from tapeflow import train
 from tapeflow.checkpoint.reading import list_variables, load_checkpoint, load_variable
 from tapeflow.contrib.framework import audio_ops, nest
@@ -50,6 +53,7 @@ from tapeflow.contrib.framework.variables import (
     variable,
     zero_initializer,
 )
+from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -65,8 +69,11 @@ from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.static import get_static_value as smart_constant_value
 from tapeflow.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
-def get_placeholders(graph):
+
+def get_placeholders(graph: Graph):
     """The outputs of the placeholders of a graph."""
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
@@ -76,7 +83,7 @@ def get_name_scope():
     return current_name_scope().rstrip("/")
 
 
-def get_graph_from_inputs(op_input_list, graph=None):
+def get_graph_from_inputs(op_input_list: Sequence[Tensor], graph: Graph | None = None):
     """The graph of tensors, or the default one.
 
     Raises ValueError for tensors of different graphs, or of another one than `graph`.
@@ -95,12 +102,12 @@ def get_graph_from_inputs(op_input_list, graph=None):
     return graph or (get_default_graph() if first is None else first.graph)
 
 
-def prepend_name_scope(name: str, import_scope):
+def prepend_name_scope(name: str, import_scope: str):
     """A name below a scope."""
     return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
 
 
-def strip_name_scope(name: str, export_scope):
+def strip_name_scope(name: str, export_scope: str):
     """A name without the scope that it begins with."""
     scope = f"{export_scope.rstrip('/')}/" if export_scope else ""
     return name[len(scope) :] if scope and name.startswith(scope) else name
@@ -116,7 +123,7 @@ def _left_as_it_is(*args, **kwargs):
 deprecated = deprecated_args = deprecated_arg_values = _left_as_it_is
 
 
-def init_from_checkpoint(checkpoint_dir, assignment_map):
+def init_from_checkpoint(checkpoint_dir: PathLike, assignment_map):
     """Lets variables begin with what a checkpoint has; see `tf.train.init_from_checkpoint`."""
 
     return train.init_from_checkpoint(checkpoint_dir, assignment_map)

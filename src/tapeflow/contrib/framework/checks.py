@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.layout import reshape
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def convert_to_tensor_or_sparse_tensor(value, dtype: DTypeLike | None = None, name: str | None = None):
+def convert_to_tensor_or_sparse_tensor(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None):
     """A sparse tensor as it is, anything else as a tensor. Raises RuntimeError for another dtype."""
     if isinstance(value, SparseTensor):
         if dtype is not None and not value.dtype.is_compatible_with(dtype):
@@ -29,7 +29,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype: DTypeLike | None = None, na
     return convert_to_tensor(value, dtype, name=name)
 
 
-def assert_scalar_int(tensor, name: str | None = None):
+def assert_scalar_int(tensor: TensorLike, name: str | None = None):
     """The tensor. Raises ValueError for anything but one whole number."""
     tensor = convert_to_tensor(tensor)
     if not tensor.dtype.is_integer:
@@ -39,7 +39,7 @@ def assert_scalar_int(tensor, name: str | None = None):
     return tensor
 
 
-def reduce_sum_n(tensors, name: str | None = None):
+def reduce_sum_n(tensors: Tensor, name: str | None = None):
     """The sum of the sums of tensors, a scalar. Raises ValueError for none."""
     if not tensors:
         raise ValueError("No tensors provided.")
@@ -47,7 +47,7 @@ def reduce_sum_n(tensors, name: str | None = None):
     return sums[0] if len(sums) == 1 else add_n(sums, name=name)
 
 
-def with_shape(expected_shape, tensor):
+def with_shape(expected_shape, tensor: TensorLike):
     """The tensor, which has (or is checked to have) the shape. Raises ValueError where it is known not to."""
     known = get_static_value(expected_shape) if not isinstance(expected_shape, (list, tuple)) else expected_shape
     tensor = convert_to_tensor(tensor)
@@ -63,7 +63,7 @@ def with_shape(expected_shape, tensor):
         return reshape(tensor, expected_shape)
 
 
-def with_same_shape(expected_tensor, tensor):
+def with_same_shape(expected_tensor, tensor: TensorLike):
     """The tensor, which has (or is checked to have) the shape of another."""
     expected = convert_to_tensor(expected_tensor)
     if expected.shape.is_fully_defined():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.checkpoint.reading import load_checkpoint
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Variable
 from tapeflow.core.device import DeviceSpec
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.build.placeholders import placeholder
@@ -26,6 +27,10 @@ from tapeflow.train.global_step import (
 )
 from tapeflow.v1.variable_getting import get_variable
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
+
 __all__ = [
     "VariableDeviceChooser", "add_model_variable", "assert_global_step", "assert_or_get_global_step",
     "assign_from_checkpoint", "assign_from_checkpoint_fn", "assign_from_values", "assign_from_values_fn",
@@ -37,12 +42,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def zero_initializer(ref, use_locking: bool = True, name: str = "zero_initializer"):
+def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer"):
     """Sets a variable to zeros."""
     return ref.assign(zeros(ref.shape, ref.dtype.base_dtype), name=name)
 
 
-def assert_or_get_global_step(graph=None, global_step_tensor=None):
+def assert_or_get_global_step(graph: Graph | None = None, global_step_tensor=None):
     """The global step that is given, once it is known to be one; else that of the graph."""
     if global_step_tensor is None:
         return get_global_step(graph)
@@ -75,9 +80,10 @@ def global_variable(
 @add_arg_scope
 def variable(
     name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None,
-    regularizer=None, trainable: bool = True, collections=None, caching_device=None, device=None,
-    partitioner=None, custom_getter=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
+    regularizer: Callable[..., Any] | None = None, trainable: bool = True, collections: Sequence[str] | None = None,
+    caching_device=None, device=None, partitioner=None, custom_getter: Callable[..., Any] | None = None,
+    use_resource=None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ):  # fmt: skip
     """The variable of that name in the variable scope, made where there is none; on `device`, or as it chooses."""
     collections = list(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES])
@@ -95,9 +101,10 @@ def variable(
 @add_arg_scope
 def model_variable(
     name: str, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32, initializer=None,
-    regularizer=None, trainable: bool = True, collections=None, caching_device=None, device=None,
-    partitioner=None, custom_getter=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
-    aggregation=VariableAggregation.NONE,
+    regularizer: Callable[..., Any] | None = None, trainable: bool = True, collections: Collections | None = None,
+    caching_device=None, device=None, partitioner=None, custom_getter: Callable[..., Any] | None = None,
+    use_resource=None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ):  # fmt: skip
     """`variable`, which joins the collection of the model's variables too."""
     collections = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
@@ -109,14 +116,14 @@ def model_variable(
     )  # fmt: skip
 
 
-def add_model_variable(var):
+def add_model_variable(var: Variable):
     """Puts a variable into the collection of the model's variables."""
     found = get_default_graph().get_collection_ref(GraphKeys.MODEL_VARIABLES)
     if not any(each is var for each in found):
         found.append(var)
 
 
-def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES):
+def get_variables(scope: str | None = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES):
     """The variables of a collection, whose names begin with the scope and end with the suffix."""
     if scope is not None and not isinstance(scope, str):
         scope = scope.name
@@ -127,17 +134,17 @@ def get_variables(scope=None, suffix=None, collection=GraphKeys.GLOBAL_VARIABLES
     return get_default_graph().get_collection(collection, scope)
 
 
-def get_model_variables(scope=None, suffix=None):
+def get_model_variables(scope=None, suffix: str | None = None):
     """The variables of the model."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
-def get_local_variables(scope=None, suffix=None):
+def get_local_variables(scope=None, suffix: str | None = None):
     """The local variables."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
-def get_trainable_variables(scope=None, suffix=None):
+def get_trainable_variables(scope=None, suffix: str | None = None):
     """The trainable variables."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
@@ -161,7 +168,7 @@ def get_variables_to_restore(include=None, exclude=None):
     return [each for each in wanted if id(each) not in without]
 
 
-def get_variables_by_suffix(suffix, scope=None):
+def get_variables_by_suffix(suffix: str, scope=None):
     """The variables whose names end so."""
     return get_variables(scope=scope, suffix=suffix)
 
@@ -172,7 +179,7 @@ def get_variables_by_name(given_name, scope=None):
     return get_variables(scope=scope, suffix=suffix)
 
 
-def get_unique_variable(var_op_name):
+def get_unique_variable(var_op_name: str):
     """The variable of that name. Raises ValueError for none and for several."""
     candidates = get_variables(scope=var_op_name)
     if not candidates:
@@ -188,7 +195,7 @@ def get_variable_full_name(var):
     return var.op.name
 
 
-def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg_search: bool = True):
+def filter_variables(var_list: Sequence[Any], include_patterns=None, exclude_patterns=None, reg_search: bool = True):
     """The variables whose names match a pattern to include, and none to exclude."""
     match = re.search if reg_search else re.match
 
@@ -203,7 +210,7 @@ def filter_variables(var_list, include_patterns=None, exclude_patterns=None, reg
     return found
 
 
-def assign_from_values(var_names_to_values):
+def assign_from_values(var_names_to_values: dict[str, Any]):
     """(the operation that assigns, what to feed it): variables by their names, set to values."""
     feeds, assignments = {}, []
     for name, value in var_names_to_values.items():
@@ -215,13 +222,13 @@ def assign_from_values(var_names_to_values):
     return group(*assignments), feeds
 
 
-def assign_from_values_fn(var_names_to_values):
+def assign_from_values_fn(var_names_to_values: dict[str, Any]):
     """A function of a session that assigns the values."""
     assign_op, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(assign_op, feeds)
 
 
-def _by_saved_name(var_list):
+def _by_saved_name(var_list: Sequence[Any]):
     """{name in the checkpoint: [variables]}."""
     if isinstance(var_list, dict):
         return {
@@ -234,7 +241,7 @@ def _by_saved_name(var_list):
     return found
 
 
-def assign_from_checkpoint(model_path, var_list, ignore_missing_vars: bool = False):
+def assign_from_checkpoint(model_path, var_list: Sequence[Any], ignore_missing_vars: bool = False):
     """(the operation that assigns, what to feed it): variables, set from a checkpoint.
 
     Raises ValueError for a variable that the checkpoint lacks (unless these are ignored), or has in another shape.
@@ -262,7 +269,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars: bool = Fal
 
 
 def assign_from_checkpoint_fn(
-    model_path, var_list, ignore_missing_vars: bool = False, reshape_variables: bool = False
+    model_path: str, var_list, ignore_missing_vars: bool = False, reshape_variables: bool = False
 ):
     """A function of a session that sets the variables from a checkpoint. Raises ValueError for an empty list."""
     if not var_list:
@@ -286,14 +293,14 @@ class VariableDeviceChooser:
     """A function of an operation that places variables on parameter servers, one after another."""
 
     def __init__(
-        self, num_tasks: int = 0, job_name: str = "ps", device_type: str = "CPU", device_index=0, replica=None
+        self, num_tasks: int = 0, job_name: str = "ps", device_type: str = "CPU", device_index: int = 0, replica=None
     ):
         self._job_name = job_name if num_tasks else None
         self._num_tasks, self._device_type = num_tasks, device_type
         self._device_index, self._replica = device_index, replica
         self._next = 0
 
-    def __call__(self, op):
+    def __call__(self, op: Operation):
         task = None
         if self._num_tasks:
             task, self._next = self._next, (self._next + 1) % self._num_tasks

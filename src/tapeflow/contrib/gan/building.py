@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.gan.models import (
     ACGANModel,
@@ -10,9 +13,10 @@ from tapeflow.contrib.gan.models import (
     InfoGANModel,
     StarGANModel,
 )
+from tapeflow.core.annotations import Tensor, TensorLike
 
 
-def tensors(given):
+def tensors(given: TensorLike):
     """A tensor, or a list or dict of tensors."""
     if isinstance(given, (list, tuple)):
         return [v1.convert_to_tensor(x) for x in given]
@@ -25,7 +29,7 @@ def _trained(scope):
     return v1.get_collection(v1.GraphKeys.TRAINABLE_VARIABLES, scope.name + "/")
 
 
-def _check_shapes(generated, real):
+def _check_shapes(generated: Tensor, real: Any):
     if not generated.shape.is_compatible_with(real.shape):
         raise ValueError(
             f"Generator output shape ({generated.shape}) must be the same shape as real data ({real.shape})."
@@ -33,8 +37,9 @@ def _check_shapes(generated, real):
 
 
 def gan_model(
-    generator_fn, discriminator_fn, real_data, generator_inputs, generator_scope: str = "Generator",
-    discriminator_scope: str = "Discriminator", check_shapes: bool = True,
+    generator_fn: Callable[..., Any], discriminator_fn: Callable[..., Any], real_data: TensorLike,
+    generator_inputs: TensorLike, generator_scope: str = "Generator", discriminator_scope: str = "Discriminator",
+    check_shapes: bool = True,
 ):  # fmt: skip
     """A GANModel.
 
@@ -65,7 +70,8 @@ def gan_model(
 
 
 def infogan_model(
-    generator_fn, discriminator_fn, real_data, unstructured_generator_inputs, structured_generator_inputs,
+    generator_fn: Callable[..., Any], discriminator_fn: Callable[..., Any], real_data: TensorLike,
+    unstructured_generator_inputs: Sequence[Tensor], structured_generator_inputs: Sequence[Tensor],
     generator_scope: str = "Generator", discriminator_scope: str = "Discriminator",
 ):  # fmt: skip
     """An InfoGANModel: the discriminator returns logits and a list of distributions of the structured inputs.
@@ -92,7 +98,7 @@ def infogan_model(
     )  # fmt: skip
 
 
-def _check_distributions(predicted, structured):
+def _check_distributions(predicted: Sequence[Any], structured: Sequence[Tensor]):
     if not isinstance(predicted, (tuple, list)):
         raise ValueError(f"`predicted_distributions` must be a list. Instead, found {type(predicted)}.")
     if len(predicted) != len(structured):
@@ -103,8 +109,9 @@ def _check_distributions(predicted, structured):
 
 
 def acgan_model(
-    generator_fn, discriminator_fn, real_data, generator_inputs, one_hot_labels,
-    generator_scope: str = "Generator", discriminator_scope: str = "Discriminator", check_shapes: bool = True,
+    generator_fn: Callable[..., Any], discriminator_fn: Callable[..., Any], real_data: TensorLike,
+    generator_inputs: TensorLike, one_hot_labels: TensorLike, generator_scope: str = "Generator",
+    discriminator_scope: str = "Discriminator", check_shapes: bool = True,
 ):  # fmt: skip
     """An ACGANModel: the discriminator returns logits of being real, and logits of the classes.
 
@@ -129,7 +136,7 @@ def acgan_model(
     )  # fmt: skip
 
 
-def _two(outputs):
+def _two(outputs: Sequence[Tensor]):
     try:
         first, second = outputs
     except (TypeError, ValueError):
@@ -141,13 +148,13 @@ def _two(outputs):
 
 
 def cyclegan_model(
-    generator_fn, discriminator_fn, data_x, data_y, generator_scope: str = "Generator",
-    discriminator_scope: str = "Discriminator", model_x2y_scope: str = "ModelX2Y",
+    generator_fn: Callable[..., Any], discriminator_fn: Callable[..., Any], data_x: TensorLike, data_y: TensorLike,
+    generator_scope: str = "Generator", discriminator_scope: str = "Discriminator", model_x2y_scope: str = "ModelX2Y",
     model_y2x_scope: str = "ModelY2X", check_shapes: bool = True,
 ):  # fmt: skip
     """A CycleGANModel: two GANModels, each of which generates one set of data from the other."""
 
-    def one_way(source, target):
+    def one_way(source: Any, target: TensorLike):
         return gan_model(
             generator_fn, discriminator_fn, target, source, generator_scope, discriminator_scope, check_shapes
         )
@@ -163,13 +170,14 @@ def cyclegan_model(
     return CycleGANModel(x2y, y2x, reconstructed_x, reconstructed_y)
 
 
-def _one(given):
+def _one(given: Any):
     given = tensors(given)
     return v1.concat(given, 0) if isinstance(given, list) else given
 
 
 def stargan_model(
-    generator_fn, discriminator_fn, input_data, input_data_domain_label, generator_scope: str = "Generator",
+    generator_fn: Callable[..., Any], discriminator_fn: Callable[..., Any], input_data: TensorLike,
+    input_data_domain_label: TensorLike, generator_scope: str = "Generator",
     discriminator_scope: str = "Discriminator",
 ):  # fmt: skip
     """A StarGANModel, with random domains as targets.

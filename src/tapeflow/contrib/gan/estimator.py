@@ -5,13 +5,19 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib.gan import eval as measures
 from tapeflow.contrib.gan.building import gan_model, tensors
 from tapeflow.contrib.gan.models import GANLoss, GANModel
 from tapeflow.contrib.gan.training import gan_train_ops, get_sequential_train_hooks
+from tapeflow.core.annotations import Tensor
 from tapeflow.estimator import Estimator, EstimatorSpec, ModeKeys
+
+if TYPE_CHECKING:
+    from tapeflow.train.adaptive import AdamOptimizer
 
 __all__ = ["GANEstimator", "SummaryType"]
 
@@ -38,7 +44,7 @@ def _with_mode(function, mode):
     return function
 
 
-def _for_predictions(generator_fn, inputs):
+def _for_predictions(generator_fn: Callable[..., Any], inputs: Tensor):
     with v1.variable_scope("Generator") as scope:
         inputs = tensors(inputs)
         data = _with_mode(generator_fn, ModeKeys.PREDICT)(inputs)
@@ -46,7 +52,7 @@ def _for_predictions(generator_fn, inputs):
     return GANModel(inputs, data, variables, scope, generator_fn, *[None] * 6)
 
 
-def _evaluation(model, loss, get_eval_metric_ops_fn):
+def _evaluation(model: GANModel, loss, get_eval_metric_ops_fn):
     with v1.name_scope(None, "metrics", list(loss)):
         found = {name: v1.metrics.mean(getattr(loss, name)) for name in loss._fields}
         if get_eval_metric_ops_fn is not None:
@@ -74,10 +80,12 @@ class GANEstimator(Estimator):
     """
 
     def __init__(
-        self, model_dir=None, generator_fn=None, discriminator_fn=None, generator_loss_fn=None,
-        discriminator_loss_fn=None, generator_optimizer=None, discriminator_optimizer=None, get_hooks_fn=None,
-        get_eval_metric_ops_fn=None, add_summaries: bool | None = None, use_loss_summaries: bool = True,
-        config=None, warm_start_from=None, is_chief: bool = True,
+        self, model_dir=None, generator_fn: Callable[..., Any] | None = None,
+        discriminator_fn: Callable[..., Any] | None = None, generator_loss_fn: Callable[..., Any] | None = None,
+        discriminator_loss_fn: Callable[..., Any] | None = None, generator_optimizer: AdamOptimizer | None = None,
+        discriminator_optimizer: Callable[..., Any] | None = None, get_hooks_fn=None, get_eval_metric_ops_fn=None,
+        add_summaries: Any = None, use_loss_summaries: bool = True, config=None, warm_start_from=None,
+        is_chief: bool = True,
     ):  # fmt: skip
         if not callable(generator_loss_fn):
             raise ValueError("generator_loss_fn must be callable.")

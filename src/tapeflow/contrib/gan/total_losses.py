@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.gan import losses
 from tapeflow.contrib.gan.models import (
@@ -12,6 +15,10 @@ from tapeflow.contrib.gan.models import (
     GANModel,
     InfoGANModel,
 )
+from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.gan.models import StarGANModel
 
 _STAR_GENERATOR = losses.stargan_generator_loss_wrapper(losses.wargs.wasserstein_generator_loss)
 _STAR_DISCRIMINATOR = losses.stargan_discriminator_loss_wrapper(losses.wargs.wasserstein_discriminator_loss)
@@ -56,12 +63,13 @@ def _pooled(model, pool):
 
 
 def gan_loss(
-    model, generator_loss_fn=losses.wasserstein_generator_loss,
-    discriminator_loss_fn=losses.wasserstein_discriminator_loss, gradient_penalty_weight=None,
-    gradient_penalty_epsilon: float = 1e-10, gradient_penalty_target: float = 1.0,
-    gradient_penalty_one_sided: bool = False, mutual_information_penalty_weight=None,
-    aux_cond_generator_weight=None, aux_cond_discriminator_weight=None, tensor_pool_fn=None,
-    add_summaries: bool = True,
+    model: ACGANModel | GANModel | InfoGANModel,
+    generator_loss_fn: Callable[..., Any] = losses.wasserstein_generator_loss,
+    discriminator_loss_fn: Callable[..., Any] = losses.wasserstein_discriminator_loss,
+    gradient_penalty_weight: float | None = None, gradient_penalty_epsilon: float = 1e-10,
+    gradient_penalty_target: float = 1.0, gradient_penalty_one_sided: bool = False,
+    mutual_information_penalty_weight: float | None = None, aux_cond_generator_weight: float | None = None,
+    aux_cond_discriminator_weight: float | None = None, tensor_pool_fn=None, add_summaries: bool = True,
 ):  # fmt: skip
     """The GANLoss of a model.
 
@@ -118,10 +126,10 @@ def _regularization(scope):
 
 
 def cyclegan_loss(
-    model, generator_loss_fn=losses.least_squares_generator_loss,
-    discriminator_loss_fn=losses.least_squares_discriminator_loss,
-    cycle_consistency_loss_fn=losses.cycle_consistency_loss, cycle_consistency_loss_weight: float = 10.0,
-    **kwargs,
+    model: CycleGANModel, generator_loss_fn: Callable[..., Any] = losses.least_squares_generator_loss,
+    discriminator_loss_fn: Callable[..., Any] = losses.least_squares_discriminator_loss,
+    cycle_consistency_loss_fn: Callable[..., Any] = losses.cycle_consistency_loss,
+    cycle_consistency_loss_weight: float = 10.0, **kwargs,
 ):  # fmt: skip
     """The CycleGANLoss of a CycleGANModel; other arguments are those of `gan_loss`. Raises ValueError for others."""
     if not isinstance(model, CycleGANModel):
@@ -129,7 +137,7 @@ def cyclegan_loss(
     cycle = cycle_consistency_loss_fn(model, add_summaries=kwargs.get("add_summaries", True))
     cycle = _checked(cycle_consistency_loss_weight, "cycle_consistency_loss_weight") * cycle
 
-    def one_way(part):
+    def one_way(part: GANModel):
         loss = gan_loss(part, generator_loss_fn, discriminator_loss_fn, **kwargs)
         return loss._replace(generator_loss=loss.generator_loss + cycle)
 
@@ -141,18 +149,20 @@ def cyclegan_loss(
 
 
 def stargan_loss(
-    model, generator_loss_fn=_STAR_GENERATOR, discriminator_loss_fn=_STAR_DISCRIMINATOR,
-    gradient_penalty_weight: float = 10.0, gradient_penalty_epsilon: float = 1e-10,
-    gradient_penalty_target: float = 1.0, gradient_penalty_one_sided: bool = False,
-    reconstruction_loss_fn=v1.losses.absolute_difference, reconstruction_loss_weight: float = 10.0,
-    classification_loss_fn=v1.losses.softmax_cross_entropy, classification_loss_weight: float = 1.0,
-    classification_one_hot: bool = True, add_summaries: bool = True,
+    model: StarGANModel, generator_loss_fn: Callable[..., Any] = _STAR_GENERATOR,
+    discriminator_loss_fn: Callable[..., Any] = _STAR_DISCRIMINATOR, gradient_penalty_weight: float = 10.0,
+    gradient_penalty_epsilon: float = 1e-10, gradient_penalty_target: float = 1.0,
+    gradient_penalty_one_sided: bool = False,
+    reconstruction_loss_fn: Callable[..., Any] = v1.losses.absolute_difference,
+    reconstruction_loss_weight: float = 10.0,
+    classification_loss_fn: Callable[..., Any] = v1.losses.softmax_cross_entropy,
+    classification_loss_weight: float = 1.0, classification_one_hot: bool = True, add_summaries: bool = True,
 ):  # fmt: skip
     """The GANLoss of a StarGANModel: with the errors of reconstructed data and of domains."""
     model.input_data_domain_label.shape.assert_has_rank(2)
     model.input_data_domain_label.shape[1:].assert_is_fully_defined()
 
-    def of_domains(labels, logits, name: str):
+    def of_domains(labels: Tensor, logits: Tensor, name: str):
         with v1.name_scope(name, values=(labels, logits)):
             loss = classification_loss_fn(onehot_labels=labels, logits=logits)
             if not classification_one_hot:

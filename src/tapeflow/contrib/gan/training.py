@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib import training
 from tapeflow.contrib.gan.models import CycleGANModel, GANTrainOps, GANTrainSteps
 from tapeflow.contrib.slim.learning import train_step
+from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.train import SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.adaptive import AdamOptimizer
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
+    from tapeflow.train.session_run_hook import SessionRunContext
 
 _ONE_EACH = GANTrainSteps(1, 1)
 
 
-def _update_ops(kwargs, generator_scope, discriminator_scope, check):
+def _update_ops(kwargs: dict[str, Any], generator_scope: str, discriminator_scope: str, check: bool):
     """The updates of each part, of those given or collected. Raises ValueError if some belong to neither."""
     key = v1.GraphKeys.UPDATE_OPS
     wanted = kwargs.pop("update_ops", None)
@@ -25,7 +35,9 @@ def _update_ops(kwargs, generator_scope, discriminator_scope, check):
     return [op for op in of_generator if op in wanted], [op for op in of_discriminator if op in wanted]
 
 
-def _synchronized(optimizer, step, name: str, is_chief, updates, hooks):
+def _synchronized(
+    optimizer: AdamOptimizer | GradientDescentOptimizer, step, name: str, is_chief: bool, updates, hooks
+):
     """The step that a SyncReplicasOptimizer counts, with its hook and update added; None for other optimizers."""
     if not isinstance(optimizer, v1.train.SyncReplicasOptimizer):
         return None
@@ -84,19 +96,19 @@ def gan_train_ops(
 class RunTrainOpsHook(SessionRunHook):
     """Runs operations some times before each run of a session."""
 
-    def __init__(self, train_ops, train_steps):
+    def __init__(self, train_ops: TensorLike, train_steps: int):
         self._train_ops = train_ops if isinstance(train_ops, (list, tuple)) else [train_ops]
         self._train_steps = train_steps
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         for _ in range(self._train_steps):
             run_context.session.run(self._train_ops)
 
 
-def get_sequential_train_hooks(train_steps=_ONE_EACH):
+def get_sequential_train_hooks(train_steps: GANTrainSteps = _ONE_EACH):
     """A function of GANTrainOps that returns hooks: the generator's steps, then the discriminator's."""
 
-    def get_hooks(train_ops):
+    def get_hooks(train_ops: GANTrainOps):
         return [
             RunTrainOpsHook(train_ops.generator_train_op, train_steps.generator_train_steps),
             RunTrainOpsHook(train_ops.discriminator_train_op, train_steps.discriminator_train_steps),
@@ -106,12 +118,12 @@ def get_sequential_train_hooks(train_steps=_ONE_EACH):
     return get_hooks
 
 
-def get_joint_train_hooks(train_steps=_ONE_EACH):
+def get_joint_train_hooks(train_steps: GANTrainSteps = _ONE_EACH):
     """As `get_sequential_train_hooks`, where steps of both parts run at once as far as there are as many."""
     generator, discriminator = train_steps
     both = min(generator, discriminator)
 
-    def get_hooks(train_ops):
+    def get_hooks(train_ops: GANTrainOps):
         one, other = train_ops.generator_train_op, train_ops.discriminator_train_op
         return [
             RunTrainOpsHook([one, other], both),
@@ -127,8 +139,9 @@ _IN_TURN = get_sequential_train_hooks()
 
 
 def gan_train(
-    train_ops, logdir, get_hooks_fn=_IN_TURN, master: str = "", is_chief: bool = True, scaffold=None,
-    hooks=None, chief_only_hooks=None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100,
+    train_ops: GANTrainOps, logdir: str, get_hooks_fn: Callable[..., Any] = _IN_TURN, master: str = "",
+    is_chief: bool = True, scaffold=None, hooks: Sequence[Any] | None = None,
+    chief_only_hooks: Sequence[Any] | None = None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100,
     config=None,
 ):  # fmt: skip
     """Trains until a hook stops it; returns the number of the last step. See `tf.contrib.training.train`."""
@@ -139,10 +152,10 @@ def gan_train(
     )  # fmt: skip
 
 
-def get_sequential_train_steps(train_steps=_ONE_EACH):
+def get_sequential_train_steps(train_steps: GANTrainSteps = _ONE_EACH):
     """A `train_step_fn` for `tf.contrib.slim.learning.train`: the generator's steps, then the discriminator's."""
 
-    def step(sess, train_ops, global_step, train_step_kwargs):
+    def step(sess: Session, train_ops: GANTrainOps, global_step: Variable, train_step_kwargs: dict[str, Any]):
         kwargs = dict(train_step_kwargs)
         stop = kwargs.pop("should_stop", None)  # asked when the step has been counted
         total = 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import reroute, select, util
 from tapeflow.contrib.graph_editor.subgraph import SubGraphView, make_view
@@ -15,7 +18,7 @@ def detach_control_inputs(sgv):
         reroute.remove_control_inputs(op, [x for x in op.control_inputs if x not in inside])
 
 
-def detach_control_outputs(sgv, control_outputs):
+def detach_control_outputs(sgv, control_outputs: Sequence[Any]):
     """Lets none outside wait for the operations of a view. Raises TypeError for other than ControlOutputs."""
     if not isinstance(control_outputs, util.ControlOutputs):
         raise TypeError(f"Expected a util.ControlOutputs, got: {type(control_outputs)}")
@@ -28,7 +31,7 @@ def detach_control_outputs(sgv, control_outputs):
                 reroute.remove_control_inputs(waiting, op)
 
 
-def detach_inputs(sgv, control_inputs: bool = False):
+def detach_inputs(sgv: SubGraphView, control_inputs: bool = False):
     """Puts placeholders before a view; returns the view and these."""
     sgv = make_view(sgv)
     with sgv.graph.as_default():
@@ -39,7 +42,7 @@ def detach_inputs(sgv, control_inputs: bool = False):
     return sgv, placeholders
 
 
-def detach_outputs(sgv, control_outputs=None):
+def detach_outputs(sgv: SubGraphView, control_outputs: Sequence[Any] | None = None):
     """Puts placeholders after a view; returns the view, with the outputs that are used, and these."""
     sgv = make_view(sgv)
     sgv = sgv.remap_outputs([i for i, tensor in enumerate(sgv.outputs) if tensor.consumers()])
@@ -54,7 +57,10 @@ def detach_outputs(sgv, control_outputs=None):
     return sgv, placeholders
 
 
-def detach(sgv, control_inputs: bool = False, control_outputs=None, control_ios=None):
+def detach(
+    sgv: SubGraphView, control_inputs: bool = False, control_outputs: Sequence[Any] | None = None,
+    control_ios: Sequence[Any] | None = None,
+):
     """Puts placeholders before and after a view; returns (view, those before, those after)."""
     control_inputs, control_outputs = select.check_cios(control_inputs, control_outputs, control_ios)
     _, before = detach_inputs(sgv, control_inputs)
@@ -62,7 +68,7 @@ def detach(sgv, control_inputs: bool = False, control_outputs=None, control_ios=
     return sgv, before, after
 
 
-def connect(sgv0, sgv1, disconnect_first: bool = False):
+def connect(sgv0: SubGraphView, sgv1: SubGraphView, disconnect_first: bool = False):
     """Lets the outputs of the first view be the inputs of the second; returns both.
 
     `disconnect_first`: whether the first view's outputs are cut off from others.
@@ -75,7 +81,7 @@ def connect(sgv0, sgv1, disconnect_first: bool = False):
     return sgv0, sgv1
 
 
-def bypass(sgv):
+def bypass(sgv: SubGraphView):
     """Lets those who use the outputs of a view use its inputs; returns the view, cut off, and its placeholders."""
     sgv = make_view(sgv)
     inputs = sgv.inputs

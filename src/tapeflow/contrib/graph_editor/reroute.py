@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import util
 from tapeflow.contrib.graph_editor.subgraph import make_view
+from tapeflow.core.annotations import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.graph_editor.subgraph import SubGraphView
+    from tapeflow.graph.operation import Operation
 
 
 def _check(first, second):
@@ -17,7 +25,7 @@ def _check(first, second):
             raise ValueError(f"Shapes {one.shape} and {other.shape} are not compatible.")
 
 
-def _rerouted(ts0, ts1, both_ways, can_modify, cannot_modify):
+def _rerouted(ts0: Any, ts1: Any, both_ways: bool, can_modify: Sequence[Any] | None, cannot_modify):
     ts0, ts1 = util.make_list_of_t(ts0), util.make_list_of_t(ts1)
     _check(ts0, ts1)
     allowed = None if can_modify is None else set(util.make_list_of_op(can_modify))
@@ -36,7 +44,7 @@ def _rerouted(ts0, ts1, both_ways, can_modify, cannot_modify):
     return len(edges)
 
 
-def swap_ts(ts0, ts1, can_modify=None, cannot_modify=None):
+def swap_ts(ts0: Sequence[Tensor], ts1: Sequence[Tensor], can_modify=None, cannot_modify=None):
     """Exchanges the uses of tensors, pair by pair; returns how many inputs have changed.
 
     Args:
@@ -47,12 +55,12 @@ def swap_ts(ts0, ts1, can_modify=None, cannot_modify=None):
     return _rerouted(ts0, ts1, True, can_modify, cannot_modify)
 
 
-def reroute_ts(ts0, ts1, can_modify=None, cannot_modify=None):
+def reroute_ts(ts0: TensorLike, ts1: TensorLike, can_modify=None, cannot_modify=None):
     """Gives those who use `ts1` the tensors `ts0` instead; see `swap_ts`."""
     return _rerouted(ts0, ts1, False, can_modify, cannot_modify)
 
 
-def _take_over(source, inputs, passthroughs, view):
+def _take_over(source, inputs, passthroughs: Sequence[Tensor], view):
     """The outputs of a view after it has taken the inputs of another: what passed through is new."""
     old = {id(tensor): i for i, tensor in enumerate(view.inputs) if view.is_passthrough(tensor)}
     outputs = [inputs[old[id(t)]] if id(t) in old else t for t in view.outputs]
@@ -74,24 +82,24 @@ def _with_inputs(sgv0, sgv1, both_ways):
     return sgv0, sgv1
 
 
-def _with_outputs(sgv0, sgv1, both_ways):
+def _with_outputs(sgv0: SubGraphView, sgv1, both_ways: bool):
     sgv0, sgv1 = make_view(sgv0), make_view(sgv1)
     util.check_graphs(sgv0, sgv1)
     _rerouted(sgv0.outputs, sgv1.outputs, both_ways, None, [*sgv0.ops, *sgv1.ops])
     return sgv0, sgv1
 
 
-def swap_inputs(sgv0, sgv1):
+def swap_inputs(sgv0: SubGraphView, sgv1: Sequence[Tensor]):
     """Exchanges the inputs of two views; returns both."""
     return _with_inputs(sgv0, sgv1, True)
 
 
-def reroute_inputs(sgv0, sgv1):
+def reroute_inputs(sgv0: SubGraphView, sgv1: SubGraphView):
     """Gives the second view the inputs of the first; returns both."""
     return _with_inputs(sgv0, sgv1, False)
 
 
-def swap_outputs(sgv0, sgv1):
+def swap_outputs(sgv0: SubGraphView, sgv1: Sequence[Tensor]):
     """Exchanges who uses the outputs of two views; returns both."""
     return _with_outputs(sgv0, sgv1, True)
 
@@ -111,7 +119,7 @@ def reroute_ios(sgv0, sgv1):
     return _with_inputs(*_with_outputs(sgv0, sgv1, False), False)
 
 
-def _check_operation(op):
+def _check_operation(op: Operation):
     if not isinstance(op, v1.Operation):
         raise TypeError(f"Expected a tf.Operation, got: {type(op)}")
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import util
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
 def can_be_regex(obj):
@@ -28,32 +33,32 @@ def _outputs(ops):
     return [tensor for op in ops for tensor in op.outputs]
 
 
-def filter_ts(ops, positive_filter):
+def filter_ts(ops: Graph, positive_filter: Callable[..., Any]):
     """The inputs and outputs of operations that a function takes; True: all."""
     ops = util.make_list_of_op(ops)
     found = util.unique(_inputs(ops), _outputs(ops))
     return found if positive_filter is True else [t for t in found if positive_filter(t)]
 
 
-def filter_ts_from_regex(ops, regex):
+def filter_ts_from_regex(ops: Graph, regex):
     """The inputs and outputs whose names have a pattern in them."""
     pattern = make_regex(regex)
     return filter_ts(ops, lambda tensor: pattern.search(tensor.name))
 
 
-def filter_ops(ops, positive_filter):
+def filter_ops(ops, positive_filter: Callable[..., Any]):
     """The operations that a function takes; True: all."""
     ops = util.make_list_of_op(ops)
     return ops if positive_filter is True else [op for op in ops if positive_filter(op)]
 
 
-def filter_ops_from_regex(ops, regex):
+def filter_ops_from_regex(ops: Graph, regex: Any):
     """The operations whose names have a pattern in them."""
     pattern = make_regex(regex)
     return filter_ops(ops, lambda op: pattern.search(op.name))
 
 
-def get_name_scope_ops(ops, scope):
+def get_name_scope_ops(ops, scope: str):
     """The operations in a scope."""
     return filter_ops_from_regex(ops, f"^{scope.removesuffix('/')}(/.*)?$")
 
@@ -75,7 +80,7 @@ def check_cios(control_inputs: bool = False, control_outputs=None, control_ios=N
     return control_inputs, control_outputs
 
 
-def get_ops_ios(ops, control_inputs: bool = False, control_outputs=None, control_ios=None):
+def get_ops_ios(ops, control_inputs: bool = False, control_outputs=None, control_ios: Sequence[Any] | None = None):
     """The operations right before and after operations, each once."""
     control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
     found: list = []
@@ -90,7 +95,7 @@ def get_ops_ios(ops, control_inputs: bool = False, control_outputs=None, control
     return util.unique(found)
 
 
-def compute_boundary_ts(ops):
+def compute_boundary_ts(ops: Sequence[Any]):
     """(inputs from outside, outputs that are not used inside only, inputs from inside) of operations."""
     ops = util.make_list_of_op(ops)
     inputs, outputs, inside = _inputs(ops), _outputs(ops), set(ops)
@@ -104,7 +109,7 @@ def compute_boundary_ts(ops):
     )
 
 
-def _selected(args, kind, graph, positive_filter, marked_only):
+def _selected(args: Sequence[Any], kind: str, graph, positive_filter, marked_only: bool):
     """What regexes, operations and tensors stand for; `(?#ops)` and `(?#ts)` mark what a regex is for."""
     if graph is not None and not isinstance(graph, v1.Graph):
         raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
@@ -128,13 +133,13 @@ def _selected(args, kind, graph, positive_filter, marked_only):
     return util.unique(x for x in found if positive_filter is None or positive_filter(x))
 
 
-def _check_words(kwargs):
+def _check_words(kwargs: dict[str, Any]):
     for name in kwargs:
         if name not in ("restrict_ops_regex", "restrict_ts_regex"):
             raise ValueError(f"Wrong keywords argument: {name}.")
 
 
-def select_ops(*args, graph=None, positive_filter=None, **kwargs):
+def select_ops(*args, graph: Graph | None = None, positive_filter=None, **kwargs):
     """The operations that the arguments stand for, each once.
 
     Args:
@@ -149,7 +154,7 @@ def select_ops(*args, graph=None, positive_filter=None, **kwargs):
     return _selected(args, "ops", graph, positive_filter, kwargs.get("restrict_ops_regex", False))
 
 
-def select_ts(*args, graph=None, positive_filter=None, **kwargs):
+def select_ts(*args, graph: Graph | None = None, positive_filter=None, **kwargs):
     """The tensors that the arguments stand for, each once; see `select_ops`. Regexes for them begin with `(?#ts)`."""
     _check_words(kwargs)
     return _selected(args, "ts", graph, positive_filter, kwargs.get("restrict_ts_regex", False))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import select, util, walks
+from tapeflow.core.annotations import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
-def _indices(given, tensors, repetition):
+def _indices(given: Sequence[int], tensors, repetition: bool):
     """Numbers for numbers or tensors. Raises ValueError for others, and for repeated ones."""
     found = [index if isinstance(index, int) else tensors.index(index) for index in given]
     for index in found:
@@ -25,7 +32,7 @@ class SubGraphView:
       passthrough_ts: tensors that are inputs and outputs of the view at once.
     """
 
-    def __init__(self, inside_ops=(), passthrough_ts=()):
+    def __init__(self, inside_ops: Sequence[Any] = (), passthrough_ts: Sequence[Tensor] = ()):
         ops, through = util.make_list_of_op(inside_ops), util.make_list_of_t(passthrough_ts)
         self._graph = util.get_unique_graph([*ops, *through]) if ops or through else None
         inputs, outputs, inside = select.compute_boundary_ts(ops)
@@ -36,14 +43,17 @@ class SubGraphView:
         self._output_ts = outputs + self._passthrough_ts
 
     @classmethod
-    def _made(cls, graph, ops, passthroughs, inputs, outputs):
+    def _made(cls, graph, ops: Sequence[Any], passthroughs: Sequence[Tensor], inputs, outputs):
         view = cls()
         view._graph, view._ops = graph, list(ops)
         view._passthrough_ts = list(passthroughs)
         view._input_ts, view._output_ts = list(inputs), list(outputs)
         return view
 
-    def copy(self, inputs=None, outputs=None, ops=None):
+    def copy(
+        self, inputs: Sequence[Tensor] | None = None, outputs: Sequence[Tensor] | None = None,
+        ops: Sequence[Any] | None = None,
+    ):
         """A copy; the inputs, outputs or operations may be others."""
         return self._made(
             self._graph,
@@ -55,7 +65,7 @@ class SubGraphView:
 
     __copy__ = copy
 
-    def take_boundary(self, inputs, passthroughs, outputs):
+    def take_boundary(self, inputs, passthroughs: Any, outputs: Sequence[Tensor]):
         """Gives this view other inputs, passthroughs and outputs, in place."""
         self._input_ts, self._passthrough_ts = list(inputs), list(passthroughs)
         self._output_ts = list(outputs)
@@ -70,15 +80,15 @@ class SubGraphView:
             outputs + self._passthrough_ts if remove_output_map else None,
         )
 
-    def remap_inputs(self, new_input_indices):
+    def remap_inputs(self, new_input_indices: Sequence[int]):
         """A copy with some inputs, by numbers or tensors, none twice."""
         return self.remap(new_input_indices)
 
-    def remap_outputs(self, new_output_indices):
+    def remap_outputs(self, new_output_indices: Sequence[TensorLike]):
         """A copy with some outputs, by numbers or tensors."""
         return self.remap(None, new_output_indices)
 
-    def remap(self, new_input_indices=None, new_output_indices=None):
+    def remap(self, new_input_indices: Sequence[int] | None = None, new_output_indices=None):
         """A copy with some inputs and outputs. Raises ValueError for numbers that are not there."""
         inputs, outputs = self._input_ts, self._output_ts
         if new_input_indices is not None:
@@ -146,26 +156,26 @@ class SubGraphView:
         """The operation of a number."""
         return self._ops[op_id]
 
-    def is_passthrough(self, t):
+    def is_passthrough(self, t: TensorLike):
         """Whether a tensor is input and output at once."""
         return t in set(self._passthrough_ts)
 
-    def find_op_by_name(self, op_name):
+    def find_op_by_name(self, op_name: str):
         """The operation of a name. Raises ValueError if there is none."""
         for op in self._ops:
             if op.name == op_name:
                 return op
         raise ValueError(f"{op_name} not in subgraph.")
 
-    def input_index(self, t):
+    def input_index(self, t: TensorLike):
         """The number of an input. Raises ValueError if it is none."""
         return self._index(t, self._input_ts, "inputs")
 
-    def output_index(self, t):
+    def output_index(self, t: TensorLike):
         """The number of an output. Raises ValueError if it is none."""
         return self._index(t, self._output_ts, "outputs")
 
-    def _index(self, t, tensors, what):
+    def _index(self, t, tensors: Tensor, what):
         for i, tensor in enumerate(tensors):
             if tensor is t:
                 return i
@@ -216,6 +226,6 @@ def make_view(*args, **kwargs):
     return view
 
 
-def make_view_from_scope(scope, graph):
+def make_view_from_scope(scope, graph: Graph):
     """The view of the operations in a scope."""
     return SubGraphView(select.get_name_scope_ops(graph, scope))

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import reroute, util, walks
 from tapeflow.contrib.graph_editor.subgraph import SubGraphView, make_view
+from tapeflow.core.annotations import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 
 class _Work:
@@ -25,18 +33,18 @@ class _Work:
         return self.scope_ + name[len(self.scope) :]
 
 
-def replace_t_with_placeholder_handler(info, t):
+def replace_t_with_placeholder_handler(info, t: TensorLike):
     """A placeholder for a tensor."""
     with info.graph_.as_default():
         return util.make_placeholder_from_tensor(t, scope=info.scope_)
 
 
-def keep_t_if_possible_handler(info, t):
+def keep_t_if_possible_handler(info, t: TensorLike):
     """The tensor itself within a graph, else a placeholder."""
     return t if info.graph is info.graph_ else replace_t_with_placeholder_handler(info, t)
 
 
-def assign_renamed_collections_handler(info, elem, elem_):
+def assign_renamed_collections_handler(info, elem: Tensor | Operation, elem_: Tensor | Operation):
     """Puts a copy into the collections of what it is a copy of; own collections get the copy's scope."""
     known = util.predefined_collections()
     for name, elements in info.collections.items():
@@ -44,14 +52,14 @@ def assign_renamed_collections_handler(info, elem, elem_):
             info.graph_.add_to_collection(name if name in known else info.new_name(name), elem_)
 
 
-def transform_op_if_inside_handler(info, op, keep_if_possible: bool = True):
+def transform_op_if_inside_handler(info, op: Operation, keep_if_possible: bool = True):
     """The copy of an operation; of one outside the view itself within a graph, else None."""
     if op in info.ops:
         return info.transformed_ops[op]
     return op if keep_if_possible and info.graph is info.graph_ else None
 
 
-def copy_op_handler(info, op, new_inputs, copy_shape: bool = False, nodedef_fn=None):
+def copy_op_handler(info, op: Operation, new_inputs: Sequence[Tensor], copy_shape: bool = False, nodedef_fn=None):
     """(the copy of an operation on other inputs, its outputs).
 
     Args:
@@ -76,7 +84,7 @@ def copy_op_handler(info, op, new_inputs, copy_shape: bool = False, nodedef_fn=N
     return made, made.outputs
 
 
-def _alone(op, node):
+def _alone(op: Operation, node):
     """A GraphDef of a node, with the functions that it calls."""
     whole = v1.GraphDef()
     if any(attr.WhichOneof("value") == "func" or attr.list.func for attr in node.attr.values()):
@@ -95,7 +103,7 @@ class TransformerInfo:
         )  # fmt: skip
         self._ops, self._tensors = info.transformed_ops, info.transformed_ts
 
-    def _pairs(self, top):
+    def _pairs(self, top: Tensor):
         if isinstance(top, v1.Operation):
             return self._ops.items()
         if isinstance(top, v1.Tensor):
@@ -104,8 +112,8 @@ class TransformerInfo:
             return [*self._ops.items(), *self._tensors.items()]
         raise TypeError(f"Expected a tf.Tensor or a tf.Operation, got a {type(top)}")
 
-    def _found(self, tree, missing_fn, way):
-        def find(top):
+    def _found(self, tree: TensorLike | dict[str, Any], missing_fn: Callable[..., Any] | None, way: int):
+        def find(top: Tensor):
             for pair in self._pairs(top):
                 if pair[way] is top or (isinstance(top, str) and pair[way].name == top):
                     return pair[1 - way]
@@ -113,11 +121,11 @@ class TransformerInfo:
 
         return util.transform_tree(tree, find)
 
-    def transformed(self, original, missing_fn=None):
+    def transformed(self, original: TensorLike | dict[str, Any], missing_fn: Callable[..., Any] | None = None):
         """The copies of operations and tensors, or names of these; of others `missing_fn(it)`, else None."""
         return self._found(original, missing_fn, 0)
 
-    def original(self, transformed, missing_fn=None):
+    def original(self, transformed: TensorLike, missing_fn=None):
         """What operations and tensors are copies of."""
         return self._found(transformed, missing_fn, 1)
 
@@ -147,7 +155,7 @@ class Transformer:
         self.transform_external_hidden_input_handler = keep_t_if_possible_handler
         self.transform_original_op_handler = transform_op_if_inside_handler
 
-    def __call__(self, sgv, dst_graph, dst_scope, src_scope: str = "", reuse_dst_scope: bool = False):
+    def __call__(self, sgv, dst_graph: Graph, dst_scope: str, src_scope: str = "", reuse_dst_scope: bool = False):
         """Copies a view; returns the copy, and TransformerInfo.
 
         Args:
@@ -176,7 +184,7 @@ class Transformer:
             reroute.add_control_inputs(made, [x for x in found if x not in (None, *made.control_inputs)])
         return self._view(info, sgv), TransformerInfo(info)
 
-    def _copy(self, info, op):
+    def _copy(self, info, op: Operation):
         inputs = [self._input(info, tensor, op) for tensor in op.inputs]
         made, outputs = self.transform_op_handler(info, op, inputs)
         if made is op:
@@ -187,7 +195,7 @@ class Transformer:
             info.transformed_ts[tensor] = copied
             self.assign_collections_handler(info, tensor, copied)
 
-    def _input(self, info, tensor, op):
+    def _input(self, info, tensor: Tensor, op: Operation):
         if tensor in info.transformed_ts:
             return info.transformed_ts[tensor]
         if tensor in info.sgv_inputs_set:
@@ -199,7 +207,7 @@ class Transformer:
         info.later.append((tensor, stand_in, op))
         return stand_in
 
-    def _view(self, info, sgv):
+    def _view(self, info, sgv: SubGraphView):
         view = SubGraphView(list(info.transformed_ops.values()))
         return view.remap(*(
             [known.index(copied) for t in wanted if (copied := info.transformed_ts.get(t)) in known]
@@ -207,14 +215,17 @@ class Transformer:
         ))  # fmt: skip
 
 
-def copy(sgv, dst_graph=None, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False):
+def copy(
+    sgv: SubGraphView, dst_graph: Graph | None = None, dst_scope: str = "", src_scope: str = "",
+    reuse_dst_scope: bool = False,
+):
     """Copies a view, with placeholders for its inputs; see `Transformer`."""
     sgv = make_view(sgv)
     return Transformer()(sgv, dst_graph or sgv.graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def copy_with_input_replacements(
-    sgv, replacement_ts, dst_graph=None, dst_scope: str = "", src_scope: str = "",
+    sgv: Any, replacement_ts: dict[Any, Any], dst_graph=None, dst_scope: str = "", src_scope: str = "",
     reuse_dst_scope: bool = False,
 ):
     """Copies a view, with other tensors for some of its inputs; the others stay within a graph.
@@ -225,7 +236,7 @@ def copy_with_input_replacements(
     sgv = make_view(sgv)
     copier = Transformer()
 
-    def replaced(info, tensor):
+    def replaced(info, tensor: Tensor):
         if tensor in replacement_ts:
             return replacement_ts[tensor]
         return keep_t_if_possible_handler(info, tensor)
@@ -235,7 +246,8 @@ def copy_with_input_replacements(
 
 
 def graph_replace(
-    target_ts, replacement_ts, dst_scope: str = "", src_scope: str = "", reuse_dst_scope: bool = False
+    target_ts: Tensor | dict[str, Any], replacement_ts: dict[Any, Any], dst_scope: str = "", src_scope: str = "",
+    reuse_dst_scope: bool = False,
 ):
     """The targets as they would be with other tensors in the place of some.
 

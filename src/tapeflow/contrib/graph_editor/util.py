@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 _PREFIX = "geph"
 
@@ -30,7 +37,7 @@ def transform_tree(tree, fn):
     return type(tree)(children) if isinstance(tree, (list, tuple)) else tuple(children)
 
 
-def leaves(tree):
+def leaves(tree: Tensor | dict[str, Any]):
     """The leaves of a structure."""
     found: list = []
     transform_tree(tree, found.append)
@@ -71,7 +78,9 @@ def get_unique_graph(tops, check_types=None, none_if_empty: bool = False):
     return graph
 
 
-def _listed(given, kind, check_graph, allow_graph, ignore_others, of_graph):
+def _listed(
+    given: Any, kind: Any, check_graph: bool, allow_graph: bool, ignore_others: bool, of_graph: Callable[..., Any]
+):
     if isinstance(given, v1.Graph):
         if not allow_graph:
             raise TypeError("allow_graph is False: cannot convert a tf.Graph.")
@@ -82,7 +91,7 @@ def _listed(given, kind, check_graph, allow_graph, ignore_others, of_graph):
     return [x for x in given if isinstance(x, kind)]
 
 
-def make_list_of_op(ops, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False):
+def make_list_of_op(ops: Any, check_graph: bool = True, allow_graph: bool = True, ignore_ts: bool = False):
     """The operations of one, of several, or of a graph.
 
     Raises TypeError for tensors unless `ignore_ts`, for a graph unless `allow_graph`; ValueError for several graphs.
@@ -90,24 +99,26 @@ def make_list_of_op(ops, check_graph: bool = True, allow_graph: bool = True, ign
     return _listed(ops, v1.Operation, check_graph, allow_graph, ignore_ts, v1.Graph.get_operations)
 
 
-def get_tensors(graph):
+def get_tensors(graph: Graph):
     """The outputs of all operations of a graph. Raises TypeError for another object."""
     if not isinstance(graph, v1.Graph):
         raise TypeError(f"Expected a graph, got: {type(graph)}")
     return [tensor for op in graph.get_operations() for tensor in op.outputs]
 
 
-def make_list_of_t(ts, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False):
+def make_list_of_t(
+    ts: TensorLike | Operation, check_graph: bool = True, allow_graph: bool = True, ignore_ops: bool = False
+):
     """The tensors of one, of several, or of a graph; see `make_list_of_op`."""
     return _listed(ts, v1.Tensor, check_graph, allow_graph, ignore_ops, get_tensors)
 
 
-def get_generating_ops(ts):
+def get_generating_ops(ts: Sequence[Tensor]):
     """The operations whose outputs tensors are."""
     return [tensor.op for tensor in make_list_of_t(ts, allow_graph=False)]
 
 
-def get_consuming_ops(ts):
+def get_consuming_ops(ts: Sequence[Tensor]):
     """The operations that tensors are inputs of, each once."""
     return unique(*(tensor.consumers() for tensor in make_list_of_t(ts, allow_graph=False)))
 
@@ -115,7 +126,7 @@ def get_consuming_ops(ts):
 class ControlOutputs:
     """Which operations wait for which, in a graph; `update` looks again where the graph has changed."""
 
-    def __init__(self, graph):
+    def __init__(self, graph: Graph):
         if not isinstance(graph, v1.Graph):
             raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
         self._graph, self._version = graph, -1
@@ -140,17 +151,17 @@ class ControlOutputs:
         """A dict of lists."""
         return self._found
 
-    def get(self, op):
+    def get(self, op: Operation):
         """Those that wait for an operation."""
         return self._found.get(op, ())
 
 
-def scope_finalize(scope):
+def scope_finalize(scope: str):
     """A scope with "/" at its end, unless it is empty."""
     return scope + "/" if scope and scope[-1] != "/" else scope
 
 
-def placeholder_name(t=None, scope=None, prefix=_PREFIX):
+def placeholder_name(t: TensorLike | None = None, scope: str | None = None, prefix: str = _PREFIX):
     """The name of a placeholder for a tensor, in its scope or another. Raises TypeError for other objects."""
     scope = scope if scope is None else scope_finalize(scope)
     if t is None:
@@ -163,13 +174,13 @@ def placeholder_name(t=None, scope=None, prefix=_PREFIX):
     return (around + slash if scope is None else scope) + name
 
 
-def make_placeholder_from_tensor(t, scope=None, prefix=_PREFIX):
+def make_placeholder_from_tensor(t: Any, scope: str | None = None, prefix=_PREFIX):
     """A placeholder of the dtype and shape of a tensor."""
     return v1.placeholder(t.dtype, t.shape, placeholder_name(t, scope, prefix))
 
 
 def make_placeholder_from_dtype_and_shape(
-    dtype: DTypeLike, shape: ShapeLike | None = None, scope=None, prefix=_PREFIX
+    dtype: DTypeLike, shape: ShapeLike | None = None, scope=None, prefix: str = _PREFIX
 ):
     """A placeholder of a dtype and a shape."""
     return v1.placeholder(dtype, shape, placeholder_name(scope=scope, prefix=prefix))
@@ -180,7 +191,7 @@ def predefined_collections():
     return {getattr(v1.GraphKeys, key) for key in dir(v1.GraphKeys) if not key.startswith("_")}
 
 
-def find_corresponding_elem(target, dst_graph, dst_scope: str = "", src_scope: str = ""):
+def find_corresponding_elem(target: Any, dst_graph: Graph, dst_scope: str = "", src_scope: str = ""):
     """What has the name of an operation or tensor in another graph, of another scope.
 
     Raises ValueError for one outside `src_scope`, TypeError for other objects.
@@ -196,7 +207,7 @@ def find_corresponding_elem(target, dst_graph, dst_scope: str = "", src_scope: s
     raise TypeError(f"Expected tf.Tensor or tf.Operation, got: {type(target)}")
 
 
-def find_corresponding(targets, dst_graph, dst_scope: str = "", src_scope: str = ""):
+def find_corresponding(targets: TensorLike, dst_graph: Graph, dst_scope: str = "", src_scope: str = ""):
     """`find_corresponding_elem` of each leaf of a structure."""
     return transform_tree(
         targets, lambda target: find_corresponding_elem(target, dst_graph, dst_scope, src_scope)

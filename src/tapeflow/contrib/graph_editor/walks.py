@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.graph_editor import util
 from tapeflow.contrib.graph_editor.select import check_cios, get_ops_ios
+from tapeflow.core.annotations import Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.graph_editor.util import ControlOutputs
+    from tapeflow.graph.operation import Operation
 
 
 def get_within_boundary_ops(
-    ops, seed_ops, boundary_ops=(), inclusive: bool = True, control_inputs: bool = False,
-    control_outputs=None, control_ios=None,
+    ops: Sequence[Any], seed_ops: Sequence[Any], boundary_ops: Sequence[Any] = (), inclusive: bool = True,
+    control_inputs: bool = False, control_outputs: Sequence[Any] | None = None,
+    control_ios: Sequence[Any] | None = None,
 ):  # fmt: skip
     """Those of `ops` that can be reached from seeds, in both directions, up to (and with) a boundary.
 
@@ -30,7 +39,7 @@ def get_within_boundary_ops(
     return [op for op in ops if op in found]
 
 
-def _walk(seeds, inclusive, within_ops, within_ops_fn, after):
+def _walk(seeds: Sequence[Any], inclusive: bool, within_ops, within_ops_fn, after: Callable[..., Any]):
     allowed = None if not within_ops else set(util.make_list_of_op(within_ops, allow_graph=False))
     seeds = [op for op in seeds if allowed is None or op in allowed]
     found, at = dict.fromkeys(seeds), 0
@@ -48,7 +57,7 @@ def _walk(seeds, inclusive, within_ops, within_ops_fn, after):
     return order if inclusive else [op for op in order if op not in set(seeds)]
 
 
-def _seeds(given, of_tensors):
+def _seeds(given: Any, of_tensors: Callable[..., Any]):
     given = list(given) if util.is_iterable(given) else [given]
     if given and isinstance(given[0], v1.Tensor):
         return util.unique(of_tensors(given))
@@ -56,7 +65,8 @@ def _seeds(given, of_tensors):
 
 
 def get_forward_walk_ops(
-    seed_ops, inclusive: bool = True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None
+    seed_ops: Sequence[Any] | Operation, inclusive: bool = True, within_ops=None, within_ops_fn=None,
+    stop_at_ts: Sequence[Tensor] = (), control_outputs: ControlOutputs | None = None,
 ):
     """The operations that follow operations or tensors.
 
@@ -77,20 +87,22 @@ def get_forward_walk_ops(
 
 
 def get_backward_walk_ops(
-    seed_ops, inclusive: bool = True, within_ops=None, within_ops_fn=None, stop_at_ts=(),
+    seed_ops: TensorLike, inclusive: bool = True, within_ops=None, within_ops_fn=None, stop_at_ts: Sequence[Any] = (),
     control_inputs: bool = False,
 ):
     """The operations that operations or tensors follow from; see `get_forward_walk_ops`."""
     stops = set(util.make_list_of_t(stop_at_ts))
 
-    def before(op):
+    def before(op: Operation):
         found = [tensor.op for tensor in op.inputs if tensor not in stops]
         return found + list(op.control_inputs) if control_inputs else found
 
     return _walk(_seeds(seed_ops, util.get_generating_ops), inclusive, within_ops, within_ops_fn, before)
 
 
-def _both(forward, backward, forward_all, backward_all, within, within_fn, inputs, outputs, ios):
+def _both(
+    forward: Any, backward: Any, forward_all: bool, backward_all: bool, within, within_fn, inputs, outputs, ios
+):
     inputs, outputs = check_cios(inputs, outputs, ios)
     return (
         get_forward_walk_ops(forward, forward_all, within, within_fn, control_outputs=outputs),
@@ -99,8 +111,9 @@ def _both(forward, backward, forward_all, backward_all, within, within_fn, input
 
 
 def get_walks_intersection_ops(
-    forward_seed_ops, backward_seed_ops, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops=None, within_ops_fn=None, control_inputs: bool = False, control_outputs=None, control_ios=None,
+    forward_seed_ops: Sequence[Any], backward_seed_ops: Sequence[Any], forward_inclusive: bool = True,
+    backward_inclusive: bool = True, within_ops=None, within_ops_fn=None, control_inputs: bool = False,
+    control_outputs: Sequence[Any] | None = None, control_ios=None,
 ):  # fmt: skip
     """The operations between the first and the last ones."""
     forward, backward = _both(
@@ -112,8 +125,9 @@ def get_walks_intersection_ops(
 
 
 def get_walks_union_ops(
-    forward_seed_ops, backward_seed_ops, forward_inclusive: bool = True, backward_inclusive: bool = True,
-    within_ops=None, within_ops_fn=None, control_inputs: bool = False, control_outputs=None, control_ios=None,
+    forward_seed_ops: Sequence[Any], backward_seed_ops: Sequence[Any], forward_inclusive: bool = True,
+    backward_inclusive: bool = True, within_ops=None, within_ops_fn=None, control_inputs: bool = False,
+    control_outputs: Sequence[Any] | None = None, control_ios: Sequence[Any] | None = None,
 ):  # fmt: skip
     """The operations after the first ones, and those before the last ones."""
     return util.unique(

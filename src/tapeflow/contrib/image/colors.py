@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import FloatLike, TensorLike
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _TO_YIQ = ((0.299, 0.587, 0.114), (0.596, -0.274, -0.322), (0.211, -0.523, 0.312))
 _TO_RGB = ((1.0, 0.95617069, 0.62143257), (1.0, -0.2726886, -0.64681324), (1.0, -1.103744, 1.70062309))
 
 
-def _turn(delta_hue, scale_saturation, scale_value):
+def _turn(delta_hue: TensorLike, scale_saturation: TensorLike, scale_value: TensorLike):
     """The matrix that acts on columns of RGB."""
     hue, saturation, value = (
         tf.cast(tf.convert_to_tensor(v), tf.float32) for v in (delta_hue, scale_saturation, scale_value)
@@ -19,7 +25,10 @@ def _turn(delta_hue, scale_saturation, scale_value):
     return tf.matmul(_TO_RGB, tf.matmul(middle, _TO_YIQ))
 
 
-def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation: int = 1, scale_value=1, name: str | None = None):
+def adjust_hsv_in_yiq(
+    image, delta_hue: FloatLike = 0, scale_saturation: FloatLike = 1, scale_value: FloatLike = 1,
+    name: str | None = None,
+):
     """RGB images with hue turned by `delta_hue` radians, saturation and value scaled, in their own dtype.
 
     Args:
@@ -46,8 +55,8 @@ def adjust_hsv_in_yiq(image, delta_hue=0, scale_saturation: int = 1, scale_value
 
 
 def random_hsv_in_yiq(
-    image, max_delta_hue: int = 0, lower_saturation: int = 1, upper_saturation: int = 1, lower_value=1,
-    upper_value=1, seed: int | None = None,
+    image: np.ndarray, max_delta_hue: float = 0, lower_saturation: float = 1, upper_saturation: float = 1,
+    lower_value: float = 1, upper_value: float = 1, seed: int | None = None,
 ):
     """`adjust_hsv_in_yiq` by random amounts.
 
@@ -69,7 +78,7 @@ def random_hsv_in_yiq(
         if lower > upper:
             raise ValueError(f"lower_{what} must be < upper_{what}.")
 
-    def drawn(lower, upper):
+    def drawn(lower: TensorLike, upper: TensorLike):
         return lower if lower == upper else tf.random_uniform([], lower, upper, seed=seed)
 
     hue = drawn(-max_delta_hue, max_delta_hue) if max_delta_hue else 0

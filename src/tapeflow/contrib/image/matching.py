@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ BipartiteMatch = collections.namedtuple(
 )
 
 
-def _roots(count, pairs):
+def _roots(count: int, pairs):
     """For each of `count` places the least one that it is joined with by pairs of places."""
     roots = np.arange(count)
     while True:
@@ -63,7 +65,7 @@ def connected_components(images):
         return labels[0] if rank == 2 else labels
 
 
-def _matched(distances, valid_rows, top_k):
+def _matched(distances: np.ndarray, valid_rows: Any, top_k: Any):
     rows, columns = distances.shape
     valid = valid_rows.reshape(-1)
     if valid.size != 1:
@@ -85,7 +87,9 @@ def _matched(distances, valid_rows, top_k):
     return to_column, to_row
 
 
-def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name: str = "bipartite_match"):
+def bipartite_match(
+    distance_mat: Sequence[Any], num_valid_rows: Sequence[float] | int, top_k: int = -1, name: str = "bipartite_match"
+):
     """Rows matched with columns greedily, the least distance first.
 
     Args:

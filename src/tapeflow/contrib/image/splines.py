@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _LEAST = 1e-10  # Keeps logarithms and the gradients of roots finite.
 
 
-def _squared_distances(x, y):
+def _squared_distances(x: Tensor, y: Tensor):
     """Between all rows of x [batch, n, d] and of y [batch, m, d]: [batch, n, m]."""
     own = tf.reduce_sum(tf.square(x), 2)[:, :, None]
     other = tf.reduce_sum(tf.square(y), 2)[:, None, :]
     return own - 2 * tf.matmul(x, y, transpose_b=True) + other
 
 
-def _radial(squared, order):
+def _radial(squared: Tensor, order: int):
     """The radial function of an order, of squared distances: r^order, times log r for even orders."""
     bounded = tf.maximum(squared, _LEAST)
     if order == 1:
@@ -27,11 +33,11 @@ def _radial(squared, order):
     return power if order % 2 else 0.5 * power * tf.log(bounded)
 
 
-def _with_ones(points):
+def _with_ones(points: Tensor):
     return tf.concat([points, tf.ones_like(points[..., :1])], 2)
 
 
-def _solved(points, values, order, regularization_weight):
+def _solved(points: Tensor, values: Tensor, order: int, regularization_weight: float):
     """(weights of the radial functions [b, n, k], coefficients of the linear part [b, d + 1, k])."""
     batch, count = tf.shape(points)[0], tf.shape(points)[1]
     d, k = points.shape.as_list()[-1], values.shape.as_list()[-1]
@@ -52,8 +58,8 @@ def _solved(points, values, order, regularization_weight):
 
 
 def interpolate_spline(
-    train_points, train_values, query_points, order, regularization_weight: float = 0.0,
-    name: str = "interpolate_spline",
+    train_points: np.ndarray, train_values: np.ndarray, query_points: np.ndarray, order: int,
+    regularization_weight: float = 0.0, name: str = "interpolate_spline",
 ):
     """The values at `query_points` [batch, m, d] of the polyharmonic spline through given values: [batch, m, k].
 

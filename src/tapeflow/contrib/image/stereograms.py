@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import FloatLike, TensorLike
 
 
 class _Setting(NamedTuple):
@@ -28,7 +30,7 @@ class _Setting(NamedTuple):
         """The distance of the eyes in pixels."""
         return int(self.eye_separation * self.dots_per_inch)
 
-    def separation(self, depth):
+    def separation(self, depth: FloatLike):
         """How far apart the two images of a point lie, in pixels."""
         apart = (1 - self.mu * depth) * self.eyes / (2 - self.mu * depth)
         return np.floor(apart + 0.5).astype(np.int64)
@@ -72,7 +74,7 @@ def _at_pixels(depths, s: _Setting, x):
     return np.where(inside, depths[places], s.border_level)
 
 
-def _visible(depths, here, s: _Setting):
+def _visible(depths: np.ndarray, here: np.ndarray, s: _Setting):
     """Where both eyes see a point: nothing nearer stands in the way."""
     x = np.arange(s.sizes[1])
     visible, checking = np.ones(here.shape, bool), np.ones(here.shape, bool)
@@ -86,7 +88,7 @@ def _visible(depths, here, s: _Setting):
     return visible
 
 
-def _links(apart, visible):
+def _links(apart: Sequence[int], visible: Sequence[bool]):
     """For each pixel of a row the one to its right that has its color, or itself."""
     same = list(range(len(apart)))
     for x, (distance, seen) in enumerate(zip(apart, visible, strict=True)):
@@ -108,7 +110,7 @@ def _links(apart, visible):
     return same
 
 
-def _draw_dots(picture, s: _Setting):
+def _draw_dots(picture: np.ndarray, s: _Setting):
     """Black the two dots below the picture that help the eyes to converge."""
     size = s.convergence_dots_size
     height, width, _ = s.sizes
@@ -119,7 +121,7 @@ def _draw_dots(picture, s: _Setting):
         picture[max(0, last - size + 1) : last + 1, max(0, left) : max(0, left + size)] = 0
 
 
-def _picture(values, colors, s: _Setting):
+def _picture(values: TensorLike, colors: np.ndarray, s: _Setting):
     depths = _depths(values, s)
     here = _at_pixels(depths, s, np.arange(s.sizes[1]))
     apart, visible = s.separation(here).tolist(), _visible(depths, here, s).tolist()

@@ -6,7 +6,14 @@ A transform is a row of eight numbers a0 a1 a2 b0 b1 b2 c0 c1, which sends a pla
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import TensorLike
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _DTYPES = (tf.uint8, tf.int32, tf.int64, tf.float16, tf.float32, tf.float64)
 
@@ -28,7 +35,9 @@ def _batch(images):
     raise TypeError("Images should have rank between 2 and 4.")
 
 
-def rotate(images, angles, interpolation: str = "NEAREST", name: str | None = None):
+def rotate(
+    images: np.ndarray, angles: Sequence[float] | float, interpolation: str = "NEAREST", name: str | None = None
+):
     """Images turned counterclockwise about their centers; what comes from outside is 0.
 
     Args:
@@ -46,7 +55,9 @@ def rotate(images, angles, interpolation: str = "NEAREST", name: str | None = No
         return undone(transform(batch, transforms, interpolation=interpolation))
 
 
-def translate(images, translations, interpolation: str = "NEAREST", name: str | None = None):
+def translate(
+    images: TensorLike, translations: Sequence[Any] | float, interpolation: str = "NEAREST", name: str | None = None
+):
     """Images shifted by [dx, dy]; what comes from outside is 0.
 
     Args:
@@ -59,7 +70,7 @@ def translate(images, translations, interpolation: str = "NEAREST", name: str | 
         return transform(images, transforms, interpolation=interpolation)
 
 
-def angles_to_projective_transforms(angles, image_height, image_width, name: str | None = None):
+def angles_to_projective_transforms(angles: Any, image_height: Any, image_width: Any, name: str | None = None):
     """The transforms [count, 8] that turn images of a size by `angles`, a scalar or vector of radians.
 
     Raises TypeError for angles of a higher rank.
@@ -77,7 +88,7 @@ def angles_to_projective_transforms(angles, image_height, image_width, name: str
         return tf.stack([cos, -sin, x, sin, cos, y, zeros, zeros], 1)
 
 
-def translations_to_projective_transforms(translations, name: str | None = None):
+def translations_to_projective_transforms(translations: Sequence[Any] | float, name: str | None = None):
     """The transforms [count, 8] that shift images by `translations`: [dx, dy], or [count, 2].
 
     Raises TypeError for another rank.
@@ -94,7 +105,9 @@ def translations_to_projective_transforms(translations, name: str | None = None)
         return tf.stack([ones, zeros, x, zeros, ones, y, zeros, zeros], 1)
 
 
-def transform(images, transforms, interpolation: str = "NEAREST", output_shape=None, name: str | None = None):
+def transform(
+    images: TensorLike, transforms: Any, interpolation: str = "NEAREST", output_shape=None, name: str | None = None
+):
     """Images under projective transforms; what comes from outside is 0.
 
     Args:
@@ -139,7 +152,7 @@ def compose_transforms(*transforms):
         return matrices_to_flat_transforms(composed)
 
 
-def flat_transforms_to_matrices(transforms):
+def flat_transforms_to_matrices(transforms: Any):
     """Transforms [8] or [count, 8] as matrices [count, 3, 3] of homogeneous coordinates.
 
     Raises ValueError for another rank.
@@ -153,7 +166,7 @@ def flat_transforms_to_matrices(transforms):
         return tf.reshape(tf.concat([transforms, ones], 1), [-1, 3, 3])
 
 
-def matrices_to_flat_transforms(transform_matrices):
+def matrices_to_flat_transforms(transform_matrices: TensorLike):
     """Matrices [3, 3] or [count, 3, 3] of homogeneous coordinates as transforms [count, 8].
 
     Raises ValueError for another rank.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.image.splines import interpolate_spline
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 
 
-def _along(queries, size, dtype: DType):
+def _along(queries: Tensor, size: Tensor, dtype: DType):
     """(the places before the queries, how far the queries are past them in `dtype`) on an axis of `size` places."""
     last = tf.cast(size - 2, queries.dtype)
     low = tf.minimum(tf.maximum(tf.zeros([], queries.dtype), tf.floor(queries)), last)
@@ -17,7 +20,9 @@ def _along(queries, size, dtype: DType):
     return tf.cast(low, tf.int32), part[..., None]
 
 
-def _interpolate_bilinear(grid, query_points, name: str = "interpolate_bilinear", indexing: str = "ij"):
+def _interpolate_bilinear(
+    grid: Tensor, query_points: Tensor, name: str = "interpolate_bilinear", indexing: str = "ij"
+):
     """The values of `grid` [batch, height, width, channels] at points [batch, n, 2] between its places."""
     if indexing not in ("ij", "xy"):
         raise ValueError("Indexing mode must be 'ij' or 'xy'")
@@ -40,7 +45,7 @@ def _interpolate_bilinear(grid, query_points, name: str = "interpolate_bilinear"
         x, across = _along(points[..., columns], width, grid.dtype)
         start = (tf.range(batch) * height * width)[:, None]
 
-        def row(y):
+        def row(y: Tensor):
             left, right = (tf.gather(flat, start + y * width + at) for at in (x, x + 1))
             return across * (right - left) + left
 
@@ -48,7 +53,7 @@ def _interpolate_bilinear(grid, query_points, name: str = "interpolate_bilinear"
         return down * (bottom - top) + top
 
 
-def dense_image_warp(image, flow, name: str = "dense_image_warp"):
+def dense_image_warp(image: Any, flow: Any, name: str = "dense_image_warp"):
     """Images whose pixel at (y, x) is that of `image` at (y - flow[..., 0], x - flow[..., 1]), interpolated bilinearly.
 
     Args:
@@ -74,7 +79,7 @@ def _places(height, width):
     return np.stack(np.mgrid[:height, :width].astype(np.float64), -1)
 
 
-def _edge_places(height, width, inner):
+def _edge_places(height, width, inner: int):
     """Corners of an image and `inner` places between them on each edge."""
     y, x = (np.linspace(0, n - 1, inner + 2) for n in (height, width))
     ys, xs = np.meshgrid(y, x, indexing="ij")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.integrate.checks import check_types, increasing
+from tapeflow.core.annotations import IntLike, Tensor, TensorLike
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _NODES = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 _STAGES = (
@@ -50,11 +55,11 @@ class _Control(NamedTuple):
     max_num_steps: Any
 
 
-def _weighted(step, weights, ks):
+def _weighted(step: IntLike, weights: Any, ks: Sequence[Tensor]):
     return tf.add_n([(step * w) * k for w, k in zip(weights, ks, strict=True) if w])
 
 
-def _step(func, y0, f0, t0, dt):
+def _step(func: Callable[..., Any], y0: Tensor, f0: Tensor, t0: Tensor, dt: Tensor):
     """(the state after a step, estimated error, derivatives at the stages)."""
     step = tf.cast(dt, y0.dtype)
     ks, y1 = [f0], y0
@@ -64,7 +69,7 @@ def _step(func, y0, f0, t0, dt):
     return y1, _weighted(step, _ERROR, ks), ks
 
 
-def _fitted(y0, y1, ks, dt):
+def _fitted(y0: Tensor, y1: Tensor, ks: Sequence[Tensor], dt: Tensor):
     """The polynomial of degree 4 through both ends and the middle of a step, with the derivatives at its ends."""
     step = tf.cast(dt, y0.dtype)
     middle = y0 + _weighted(step, _MIDDLE, ks)
@@ -78,7 +83,7 @@ def _fitted(y0, y1, ks, dt):
     ]
 
 
-def _value_at(state, t):
+def _value_at(state, t: Tensor):
     x = tf.cast((t - state.t0) / (state.t1 - state.t0), state.poly[0].dtype)
     value = state.poly[0]
     for coefficient in state.poly[1:]:
@@ -86,19 +91,19 @@ def _value_at(state, t):
     return value
 
 
-def _squared(x):
+def _squared(x: Tensor):
     return tf.square(tf.real(x)) + tf.square(tf.imag(x)) if x.dtype.is_complex else tf.square(x)
 
 
-def _next_length(dt, ratio, control):
+def _next_length(dt: Tensor, ratio: Tensor, control):
     factor = tf.cast(ratio, dt.dtype) ** tf.constant(1 / 5, dt.dtype) / control.safety
     return dt / tf.maximum(1 / control.ifactor, tf.minimum(factor, 1 / control.dfactor))
 
 
-def _advance(func, control):
+def _advance(func: Callable[..., Any], control):
     """The function that tries a step."""
 
-    def run(state, history, count):
+    def run(state, history, count: IntLike):
         y0, dt, t0 = state.y, state.dt, state.t1
         checks = [
             tf.Assert(t0 + dt > t0, ["underflow in dt", dt]),
@@ -128,7 +133,7 @@ def _advance(func, control):
 def _dopri5(
     func, y0, t, rtol, atol, first_step=None, safety=0.9, ifactor=10.0, dfactor=0.2, max_num_steps=1000
 ):
-    def number(value):
+    def number(value: TensorLike):
         return tf.convert_to_tensor(value, t.dtype)
 
     control = _Control(
@@ -162,8 +167,8 @@ def _dopri5(
 
 
 def odeint(
-    func, y0, t, rtol: float = 1e-6, atol: float = 1e-12, method=None, options=None,
-    full_output: bool = False, name: str | None = None,
+    func: Callable[..., Any], y0: Any, t: np.ndarray, rtol: float = 1e-6, atol: float = 1e-12,
+    method: str | None = None, options=None, full_output: bool = False, name: str | None = None,
 ):
     """The solution of dy/dt = func(y, t) at given times, by the method of Dormand and Prince.
 

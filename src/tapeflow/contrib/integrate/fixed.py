@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.integrate.checks import check_types, increasing
+from tapeflow.core.annotations import IntLike, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-def _midpoint(func, y, t, dt):
+def _midpoint(func: Callable[..., Any], y: Tensor, t: Tensor, dt: Tensor):
     step = tf.cast(dt, y.dtype)
     return step * func(y + func(y, t) * step / 2, t + dt / 2)
 
 
-def _rk4(func, y, t, dt):
+def _rk4(func: Callable[..., Any], y: Tensor, t: Tensor, dt: Tensor):
     """The classical method of Runge and Kutta."""
     step = tf.cast(dt, y.dtype)
     k1 = func(y, t)
@@ -32,7 +39,7 @@ def _check_sizes(t, dt):
         raise ValueError("t and dt have incompatible lengths, must be N and N-1")
 
 
-def odeint_fixed(func, y0, t, dt=None, method: str = "rk4", name: str | None = None):
+def odeint_fixed(func: Callable[..., Any], y0: np.ndarray, t, dt=None, method: str = "rk4", name: str | None = None):
     """The solution of dy/dt = func(y, t) at given times, by steps without control of errors.
 
     Args:
@@ -63,11 +70,11 @@ def odeint_fixed(func, y0, t, dt=None, method: str = "rk4", name: str | None = N
         return _integrated(lambda y, at, step: _METHODS[method](func, y, at, step), y0, increasing(t), dt, counts)
 
 
-def _integrated(change, y0, t, dt, counts):
+def _integrated(change: Callable[..., Any], y0: Any, t: Any, dt: Any, counts: Tensor):
     def interval(states, y, at, i):
         step, count = dt[i - 1], counts[i - 1]
 
-        def once(y, at, j):
+        def once(y: Tensor, at: Tensor, j: IntLike):
             out = y + tf.cast(change(y, at, step), y.dtype)
             out.set_shape(y.shape)
             return out, at + step, j + 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.compat.v1.nn import depthwise_conv2d
 from tapeflow.compat.v1.nn import pool as pool_op
@@ -16,6 +17,7 @@ from tapeflow.contrib.layers.building import (
 )
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
 from tapeflow.contrib.layers.weights import xavier_initializer
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.broadcasting import tile
@@ -86,10 +88,13 @@ def convolution(
 
 def _of_rank(dims: int, name: str):
     def layer(
-        inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None,
-        rate=1, activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
-        weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-        variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
+        inputs: TensorLike, num_outputs: int, kernel_size: Sequence[int] | int, stride: int = 1,
+        padding: str = "SAME", data_format: str | None = None, rate: int = 1,
+        activation_fn: Callable[..., Any] = relu, normalizer_fn: Callable[..., Any] | None = None,
+        normalizer_params: dict[str, Any] | None = None, weights_initializer=_XAVIER,
+        weights_regularizer: Callable[..., Any] | None = None, biases_initializer=_ZEROS, biases_regularizer=None,
+        reuse: bool | None = None, variables_collections: Collections | None = None,
+        outputs_collections: str | None = None, trainable: bool = True, scope: str | None = None,
     ):  # fmt: skip
         return convolution(
             inputs, num_outputs, kernel_size, stride, padding, data_format, rate, activation_fn,
@@ -110,10 +115,11 @@ convolution3d = conv3d = _of_rank(3, "convolution3d")
 
 @add_arg_scope
 def convolution2d_in_plane(
-    inputs, kernel_size, stride=1, padding: str = "SAME", activation_fn=relu, normalizer_fn=None,
-    normalizer_params=None, weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS,
-    biases_regularizer=None, reuse=None, variables_collections=None, outputs_collections=None,
-    trainable: bool = True, scope=None,
+    inputs: TensorLike, kernel_size: int, stride: int = 1, padding: str = "SAME",
+    activation_fn: Callable[..., Any] = relu, normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None,
+    weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None,
+    reuse: bool | None = None, variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
 ):  # fmt: skip
     """The same convolution of each channel by itself."""
     with layer_scope(scope, "ConvInPlane", [inputs], reuse) as found:
@@ -152,10 +158,12 @@ def _pair(value):
 
 def _transposed(cls, formats: Sequence[str], default: str, title: str):
     def layer(
-        inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str = default,
-        activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
-        weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-        variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
+        inputs: Tensor, num_outputs: int, kernel_size: int, stride: int = 1, padding: str = "SAME",
+        data_format: str = default, activation_fn: Callable[..., Any] = relu,
+        normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None, weights_initializer=_XAVIER,
+        weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
+        variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+        trainable: bool = True, scope=None,
     ):  # fmt: skip
         channels_first(data_format, formats)
         with layer_scope(scope, title, [inputs], reuse, _RENAME) as found:
@@ -254,12 +262,12 @@ def separable_convolution2d(
 separable_conv2d = separable_convolution2d
 
 
-def _depthwise(inputs, weights, strides, padding, rates, data_format: str):
+def _depthwise(inputs, weights, strides: Sequence[int], padding, rates, data_format: str):
     """The convolution of each channel; dilated on parts of the images, as `quantize` expects it."""
     if list(rates) == [1, 1]:
         return depthwise_conv2d(inputs, weights, strides, padding, data_format=data_format)
 
-    def of_parts(parts, _, padding):
+    def of_parts(parts, _: int, padding: str):
         return depthwise_conv2d(parts, weights, strides, padding, data_format=data_format, name=scope)
 
     with name_scope(None, "depthwise", [inputs]) as scope:
@@ -270,8 +278,8 @@ def _depthwise(inputs, weights, strides, padding, rates, data_format: str):
 
 def _pooling(cls, formats: Sequence[str], default: str, title: str, name: str):
     def layer(
-        inputs, kernel_size, stride=2, padding: str = "VALID", data_format: str = default,
-        outputs_collections=None, scope=None,
+        inputs: Tensor, kernel_size: Sequence[int] | int, stride: int = 2, padding: str = "VALID",
+        data_format: str = default, outputs_collections: Collections | None = None, scope: str | None = None,
     ):  # fmt: skip
         channels_first(data_format, formats)
         with name_scope(scope, title, [inputs]) as found:
@@ -296,8 +304,8 @@ max_pool3d = _pooling(classes.MaxPooling3D, _3D, "NDHWC", "MaxPool3D", "max_pool
 
 @add_arg_scope
 def pool(
-    inputs, kernel_size, pooling_type, padding: str = "VALID", data_format: str | None = None,
-    dilation_rate=1, stride=1, outputs_collections=None, scope=None,
+    inputs: TensorLike, kernel_size, pooling_type, padding: str = "VALID", data_format: str | None = None,
+    dilation_rate: int = 1, stride: int = 1, outputs_collections: Collections | None = None, scope=None,
 ):  # fmt: skip
     """Pooling over as many axes as the inputs have. Raises ValueError for inputs of rank below 3."""
     with name_scope(scope, f"{pooling_type.lower()}_pool", [inputs]) as found:
@@ -320,7 +328,9 @@ def pool(
 
 
 @add_arg_scope
-def images_to_sequence(inputs, data_format: str = "NHWC", outputs_collections=None, scope=None):
+def images_to_sequence(
+    inputs: Tensor, data_format: str = "NHWC", outputs_collections: Collections | None = None, scope=None
+):
     """Pictures as sequences of their columns: [width, batch * height, channels]."""
     first = channels_first(data_format, _2D)
     with name_scope(scope, "ImagesToSequence", [inputs]) as found:
@@ -337,7 +347,8 @@ def images_to_sequence(inputs, data_format: str = "NHWC", outputs_collections=No
 
 @add_arg_scope
 def sequence_to_images(
-    inputs, height, output_data_format: str = "channels_last", outputs_collections=None, scope=None
+    inputs: TensorLike, height, output_data_format: str = "channels_last",
+    outputs_collections: Collections | None = None, scope=None,
 ):
     """The inverse of `images_to_sequence`."""
     with name_scope(scope, "SequenceToImages", [inputs]) as found:

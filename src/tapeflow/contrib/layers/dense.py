@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
@@ -14,6 +16,7 @@ from tapeflow.contrib.layers.building import (
 )
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
 from tapeflow.contrib.layers.weights import xavier_initializer
+from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -46,9 +49,11 @@ _ZEROS = initializers.zeros_initializer()
 
 @add_arg_scope
 def fully_connected(
-    inputs, num_outputs, activation_fn=relu_op, normalizer_fn=None, normalizer_params=None,
-    weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None,
-    reuse=None, variables_collections=None, outputs_collections=None, trainable: bool = True, scope=None,
+    inputs: TensorLike, num_outputs: int, activation_fn: Callable[..., Any] | None = relu_op,
+    normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None, weights_initializer=_XAVIER,
+    weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, scope=None,
 ):  # fmt: skip
     """A layer whose every output sees every input; with a normalizer it has no biases.
 
@@ -81,9 +86,10 @@ linear = functools.partial(fully_connected, activation_fn=None)
 
 @add_arg_scope
 def legacy_fully_connected(
-    x, num_output_units, activation_fn=None, weight_init=_XAVIER, bias_init=_ZEROS, name: str | None = None,
-    weight_collections=("weights",), bias_collections=("biases",), output_collections=("activations",),
-    trainable: bool = True, weight_regularizer=None, bias_regularizer=None,
+    x: TensorLike, num_output_units, activation_fn: Callable[..., Any] | None = None, weight_init=_XAVIER,
+    bias_init=_ZEROS, name: str | None = None, weight_collections: Collections = ("weights",),
+    bias_collections=("biases",), output_collections=("activations",), trainable: bool = True,
+    weight_regularizer=None, bias_regularizer: Callable[..., Any] | None = None,
 ):  # fmt: skip
     """`fully_connected` with the arguments of before 1.0."""
     return fully_connected(
@@ -101,8 +107,10 @@ legacy_relu = functools.partial(legacy_fully_connected, activation_fn=relu_op)
 
 @add_arg_scope
 def bias_add(
-    inputs, activation_fn=None, initializer=_ZEROS, regularizer=None, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable: bool = True, data_format: str = "NHWC", scope=None,
+    inputs: TensorLike, activation_fn: Callable[..., Any] | None = None, initializer=_ZEROS,
+    regularizer: Callable[..., Any] | None = None, reuse: bool | None = None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, data_format: str = "NHWC", scope=None,
 ):  # fmt: skip
     """Adds a bias to each channel."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -120,8 +128,8 @@ def bias_add(
 
 @add_arg_scope
 def dropout(
-    inputs, keep_prob: float = 0.5, noise_shape=None, is_training: bool = True, outputs_collections=None,
-    scope=None, seed: int | None = None,
+    inputs: TensorLike, keep_prob: float = 0.5, noise_shape=None, is_training: bool = True,
+    outputs_collections: Collections | None = None, scope=None, seed: int | None = None,
 ):  # fmt: skip
     """While training, keeps each input with a probability, scaled so that the sum is expected to stay."""
     with layer_scope(scope, "Dropout", [inputs]) as found:
@@ -134,7 +142,7 @@ def dropout(
 
 
 @add_arg_scope
-def flatten(inputs, outputs_collections=None, scope=None):
+def flatten(inputs: TensorLike, outputs_collections: Collections | None = None, scope=None):
     """Every example as one row. Raises ValueError for inputs of rank 0."""
     with name_scope(scope, "Flatten", [inputs]) as found:
         inputs = convert_to_tensor(inputs)
@@ -144,7 +152,8 @@ def flatten(inputs, outputs_collections=None, scope=None):
 
 @add_arg_scope
 def one_hot_encoding(
-    labels, num_classes, on_value: float = 1.0, off_value: float = 0.0, outputs_collections=None, scope=None
+    labels: TensorLike, num_classes: int, on_value: float = 1.0, off_value: float = 0.0,
+    outputs_collections: Collections | None = None, scope=None,
 ):
     """Class numbers as rows with one value at their place."""
     with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as found:
@@ -156,7 +165,9 @@ def one_hot_encoding(
 
 
 @add_arg_scope
-def dense_to_sparse(tensor, eos_token: int = 0, outputs_collections=None, scope=None):
+def dense_to_sparse(
+    tensor: TensorLike, eos_token: int = 0, outputs_collections: Collections | None = None, scope=None
+):
     """The entries other than `eos_token`, as a sparse tensor."""
     with layer_scope(scope, "dense_to_sparse", [tensor]) as found:
         tensor = convert_to_tensor(tensor)
@@ -166,14 +177,14 @@ def dense_to_sparse(tensor, eos_token: int = 0, outputs_collections=None, scope=
 
 
 @add_arg_scope
-def softmax(logits, scope=None):
+def softmax(logits: TensorLike, scope=None):
     """Softmax over the last axis."""
     with name_scope(scope, "softmax", [logits]):
         return softmax_op(convert_to_tensor(logits))
 
 
 @add_arg_scope
-def unit_norm(inputs, dim, epsilon: float = 1e-7, scope=None):
+def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope=None):
     """Inputs divided by their length along one axis. Raises ValueError for an axis that they have not."""
     with layer_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)
@@ -186,7 +197,7 @@ def unit_norm(inputs, dim, epsilon: float = 1e-7, scope=None):
 
 
 @add_arg_scope
-def maxout(inputs, num_units, axis=-1, scope=None):
+def maxout(inputs: TensorLike, num_units: int, axis: int = -1, scope=None):
     """The largest of each group of channels. Raises ValueError where they cannot be shared out evenly."""
     with name_scope(scope, "MaxOut", [inputs]):
         inputs = convert_to_tensor(inputs)
@@ -204,14 +215,14 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         return reshape(reduce_max(reshape(inputs, grouped), axis + 1), sizes)
 
 
-def _name_of(scope, layer):
+def _name_of(scope: str, layer: Callable[..., Any]):
     """The name that the scopes of the applications of a layer begin with."""
     if scope is not None:
         return scope if isinstance(scope, str) else scope.name
     return getattr(layer, "__name__", None) or getattr(getattr(layer, "func", None), "__name__", "layer")
 
 
-def repeat(inputs, repetitions, layer, *args, **kwargs):
+def repeat(inputs: TensorLike, repetitions: int, layer: Callable[..., Any], *args, **kwargs):
     """Applies a layer several times, in the scopes `scope/scope_1`, `scope/scope_2`, ..."""
     scope = kwargs.pop("scope", None)
     name = _name_of(scope, layer)
@@ -223,7 +234,7 @@ def repeat(inputs, repetitions, layer, *args, **kwargs):
         return outputs
 
 
-def stack(inputs, layer, stack_args, **kwargs):
+def stack(inputs: TensorLike, layer: Callable[..., Any], stack_args: Sequence[int], **kwargs):
     """Applies a layer once for each of `stack_args`, the arguments of that application, each in a scope of its own.
 
     Raises ValueError for arguments that are no list.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.contrib.layers.crossing import sparse_feature_cross
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.broadcasting import tile
@@ -28,7 +29,9 @@ def _parts(params):
     return list(params) if isinstance(params, list) or hasattr(params, "as_tensor") else [params]
 
 
-def scattered_embedding_lookup(params, values, dimension, name=None, hash_key=None):
+def scattered_embedding_lookup(
+    params, values: TensorLike, dimension: int, name: str | None = None, hash_key: int | None = None
+):
     """Vectors of the values, [*shape of values, dimension], out of `params`, a vector or its parts.
 
     Raises ValueError without a dimension, and for parts of sizes that no partitioner makes.
@@ -54,8 +57,8 @@ def scattered_embedding_lookup(params, values, dimension, name=None, hash_key=No
 
 
 def scattered_embedding_lookup_sparse(
-    params, sparse_values, dimension, combiner=None, default_value=None, name: str | None = None,
-    hash_key=None,
+    params: Variable, sparse_values: SparseTensor, dimension: int, combiner: str | None = None,
+    default_value: TensorLike | None = None, name: str | None = None, hash_key: int | None = None,
 ):
     """`scattered_embedding_lookup` of the values of each row, combined: [rows, dimension].
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.compat.v1.nn import embedding_lookup, safe_embedding_lookup_sparse
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.framework.variables import model_variable
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.construction import linspace, meshgrid
@@ -28,7 +32,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def embedding_lookup_unique(params, ids, partition_strategy: str = "mod", name: str | None = None):
+def embedding_lookup_unique(
+    params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None
+):
     """`embedding_lookup`, which looks up each id once."""
     ids = convert_to_tensor(ids)
     flat = reshape(ids, [-1])
@@ -63,8 +69,9 @@ def embed_sequence(
 
 
 def bow_encoder(
-    ids, vocab_size, embed_dim, sparse_lookup: bool = True, initializer=None, regularizer=None,
-    trainable: bool = True, scope=None, reuse=None,
+    ids: Tensor | SparseTensor, vocab_size: int, embed_dim: int, sparse_lookup: bool = True, initializer=None,
+    regularizer: Callable[..., Any] | None = None, trainable: bool = True, scope: str | None = None,
+    reuse: bool | None = None,
 ):  # fmt: skip
     """The mean of the vectors of the ids: [batch, embed_dim].
 
@@ -84,12 +91,12 @@ def bow_encoder(
         return reduce_mean(embedding_lookup(embeddings, ids), 1)
 
 
-def scale_gradient(inputs, gradient_multiplier):
+def scale_gradient(inputs: TensorLike, gradient_multiplier):
     """The inputs; their gradient is multiplied."""
     factor = convert_to_tensor(gradient_multiplier)
 
     @custom_gradient
-    def scaled(x):
+    def scaled(x: Tensor):
         return x + 0, lambda dy: dy * factor
 
     return scaled(convert_to_tensor(inputs))
@@ -97,8 +104,8 @@ def scale_gradient(inputs, gradient_multiplier):
 
 @add_arg_scope
 def spatial_softmax(
-    features, temperature=None, name: str | None = None, variables_collections=None, trainable: bool = True,
-    data_format: str = "NHWC",
+    features, temperature: float | None = None, name: str | None = None,
+    variables_collections: Collections | None = None, trainable: bool = True, data_format: str = "NHWC",
 ):
     """Where each channel is active, as the expected (x, y) of a softmax over its places: [batch, 2 * channels]."""
     with variable_scope(name, "spatial_softmax"):
@@ -130,7 +137,7 @@ def spatial_softmax(
         return points
 
 
-def poincare_normalize(x, axis=1, epsilon: float = 1e-5, name: str | None = None):
+def poincare_normalize(x: TensorLike, axis: int = 1, epsilon: float = 1e-5, name: str | None = None):
     """x, scaled into the ball of radius 1 - epsilon along an axis where it is outside."""
     x = convert_to_tensor(x)
     length = reduce_sum(square(x), axis, keepdims=True)

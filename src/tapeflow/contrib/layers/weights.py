@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.math.accumulate import add_n
@@ -83,7 +84,7 @@ def sum_regularizer(regularizer_list, scope=None):
     if not kept:
         return None
 
-    def total(weights):
+    def total(weights: Tensor):
         parts = [
             part for part in (regularizer(weights) for regularizer in kept) if part is not None
         ]
@@ -92,7 +93,7 @@ def sum_regularizer(regularizer_list, scope=None):
     return total
 
 
-def apply_regularization(regularizer, weights_list=None):
+def apply_regularization(regularizer: Callable[..., Any], weights_list=None):
     """The sum of a regularizer's losses on weights, which joins the collection of regularization losses of a graph."""
     graph = None if context.executing_eagerly() else get_default_graph()
     if not weights_list:

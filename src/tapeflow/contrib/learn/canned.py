@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.learn.estimator import Estimator
 from tapeflow.contrib.learn.spec import ModeKeys
+from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.estimator.heads import Classes, Numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tapeflow.contrib.learn.spec import RunConfig
+    from tapeflow.train.adaptive import AdagradOptimizer, AdamOptimizer, FtrlOptimizer
 
 _MEAN = v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
-def _are_core(columns):
+def _are_core(columns: Sequence[Any]):
     return not any(isinstance(column, _FeatureColumn) for column in columns)
 
 
-def _deep(features, columns, units, activation, rate, count, mode):
+def _deep(
+    features, columns: Sequence[Any], units, activation: Callable[..., Any], rate: float | None, count: int, mode: str
+):
     with v1.variable_scope("dnn"):
         with v1.variable_scope("input_from_feature_columns"):
             if _are_core(columns):
@@ -35,7 +45,7 @@ def _deep(features, columns, units, activation, rate, count, mode):
             return layers.fully_connected(net, count, None, scope=scope)
 
 
-def _linear(features, columns, joint, count):
+def _linear(features, columns: Sequence[Any], joint: bool, count: int):
     with v1.variable_scope("linear"):
         if _are_core(columns):
             return v1.feature_column.linear_model(features, columns, units=count)
@@ -44,7 +54,10 @@ def _linear(features, columns, joint, count):
         return layers.weighted_sum_from_feature_columns(features, columns, count)[0]
 
 
-def _step(loss, optimizer, default, scope, clip_norm):
+def _step(
+    loss: TensorLike, optimizer: AdamOptimizer | None, default: AdagradOptimizer | FtrlOptimizer, scope: str,
+    clip_norm: float | None,
+):
     variables = v1.get_collection(v1.GraphKeys.TRAINABLE_VARIABLES, scope)
     chosen = default if optimizer is None else optimizer
     return layers.optimize_loss(
@@ -57,8 +70,9 @@ class _Columns(Estimator):
     """An estimator of a head and of parts: a linear one, a deep one, or both."""
 
     def __init__(
-        self, head, deep=None, linear=None, optimizers=(None, None), clip_norm=None, model_dir=None, config=None,
-        feature_engineering_fn=None,
+        self, head: Any, deep: Sequence[Any] | None = None, linear: Sequence[Any] | None = None,
+        optimizers: Sequence[Any] = (None, None), clip_norm: float | None = None, model_dir=None,
+        config: RunConfig | None = None, feature_engineering_fn=None,
     ):  # fmt: skip
         def model_fn(features, labels, mode):
             features = features if isinstance(features, dict) else {"": features}
@@ -93,7 +107,7 @@ def _said(predictions: dict[str, Any]):
     return {**made, "classes": v1.squeeze(predictions["class_ids"], -1)}
 
 
-def _check(columns, what: str = "feature_columns"):
+def _check(columns: Sequence[Any], what: str = "feature_columns"):
     if not columns:
         raise ValueError(f"{what} must be defined and not empty; got {columns}")
     return list(columns)
@@ -102,17 +116,26 @@ def _check(columns, what: str = "feature_columns"):
 class _Classifies(_Columns):
     """What classifiers say by default: the classes."""
 
-    def predict_classes(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
+    def predict_classes(
+        self, x: TensorLike | None = None, input_fn: Callable[..., Any] | None = None, batch_size: int | None = None,
+        as_iterable: bool = True,
+    ):
         """The number of the class of each example."""
         return self._one("classes", x, input_fn, batch_size, as_iterable)
 
-    def predict_proba(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
+    def predict_proba(
+        self, x: np.ndarray | None = None, input_fn: Callable[..., Any] | None = None, batch_size: int | None = None,
+        as_iterable: bool = True,
+    ):
         """The probabilities of the classes of each example."""
         return self._one("probabilities", x, input_fn, batch_size, as_iterable)
 
     _default = "classes"
 
-    def _one(self, key, x, input_fn, batch_size, as_iterable):
+    def _one(
+        self, key, x: TensorLike | None, input_fn: Callable[..., Any] | None, batch_size: int | None,
+        as_iterable: bool,
+    ):
         found = super().predict(x, input_fn, batch_size, [key], as_iterable)
         return (each[key] for each in found) if as_iterable else found[key]
 
@@ -130,7 +153,10 @@ class _Regresses(_Classifies):
 
     _default = "scores"
 
-    def predict_scores(self, x=None, input_fn=None, batch_size=None, as_iterable: bool = True):
+    def predict_scores(
+        self, x: TensorLike | None = None, input_fn: Callable[..., Any] | None = None, batch_size: int | None = None,
+        as_iterable: bool = True,
+    ):
         """The number that is estimated for each example."""
         return self._one("scores", x, input_fn, batch_size, as_iterable)
 
@@ -149,9 +175,10 @@ class DNNClassifier(_Classifies):
     """
 
     def __init__(
-        self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
-        activation_fn=v1.nn.relu, dropout=None, gradient_clip_norm=None, config=None, feature_engineering_fn=None,
-        label_keys=None,
+        self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
+        n_classes: int = 2, weight_column_name=None, optimizer=None, activation_fn: Callable[..., Any] = v1.nn.relu,
+        dropout: float | None = None, gradient_clip_norm: float | None = None, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Sequence[str] | None = None,
     ):  # fmt: skip
         head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
         deep = (_check(feature_columns), hidden_units, activation_fn, dropout)
@@ -164,9 +191,11 @@ class DNNRegressor(_Regresses):
     """A deep network that estimates numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None,
-        activation_fn=v1.nn.relu, dropout=None, gradient_clip_norm=None, config=None,
-        feature_engineering_fn=None, label_dimension: int = 1,
+        self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
+        weight_column_name=None, optimizer: AdamOptimizer | None = None,
+        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None,
+        gradient_clip_norm: float | None = None, config=None,
+        feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)
         deep = (_check(feature_columns), hidden_units, activation_fn, dropout)
@@ -179,9 +208,10 @@ class LinearClassifier(_Classifies):
     """A weighted sum of columns that tells classes apart; see `DNNClassifier`. The optimizer is Ftrl by default."""
 
     def __init__(
-        self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
-        gradient_clip_norm=None, _joint_weight: bool = False, config=None, feature_engineering_fn=None,
-        label_keys=None,
+        self, feature_columns: Sequence[Any], model_dir: str | None = None, n_classes: int = 2,
+        weight_column_name=None, optimizer=None, gradient_clip_norm: float | None = None, _joint_weight: bool = False,
+        config=None, feature_engineering_fn: Callable[..., Any] | None = None,
+        label_keys: Sequence[str] | None = None,
     ):  # fmt: skip
         head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
         super().__init__(
@@ -194,9 +224,9 @@ class LinearRegressor(_Regresses):
     """A weighted sum of columns that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
-        self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None,
-        gradient_clip_norm=None, label_dimension: int = 1, _joint_weights: bool = False, config=None,
-        feature_engineering_fn=None,
+        self, feature_columns: Sequence[Any], model_dir: str | None = None, weight_column_name=None,
+        optimizer: AdamOptimizer | None = None, gradient_clip_norm: float | None = None, label_dimension: int = 1,
+        _joint_weights: bool = False, config=None, feature_engineering_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)
         super().__init__(
@@ -205,7 +235,10 @@ class LinearRegressor(_Regresses):
         )  # fmt: skip
 
 
-def _both(linear, joint, deep, units, activation, rate):
+def _both(
+    linear: Sequence[Any] | None, joint: bool, deep: Sequence[Any] | None, units, activation: Callable[..., Any],
+    rate: float | None,
+):
     if not linear and not deep:
         raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
     if deep and not units:
@@ -220,10 +253,12 @@ class DNNLinearCombinedClassifier(_Classifies):
     """A linear model and a deep network side by side that tell classes apart; see `DNNClassifier`."""
 
     def __init__(
-        self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None,
-        linear_optimizer=None, _joint_linear_weights: bool = False, dnn_feature_columns=None,
-        dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None,
-        gradient_clip_norm=None, config=None, feature_engineering_fn=None, label_keys=None,
+        self, model_dir: PathLike | None = None, n_classes: int = 2, weight_column_name=None,
+        linear_feature_columns: Sequence[Any] | None = None, linear_optimizer=None,
+        _joint_linear_weights: bool = False, dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer=None,
+        dnn_hidden_units: Sequence[Any] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
+        dnn_dropout=None, gradient_clip_norm: float | None = None, config=None,
+        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Sequence[str] | None = None,
         fix_global_step_increment_bug: bool = True,
     ):  # fmt: skip
         head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
@@ -241,10 +276,12 @@ class DNNLinearCombinedRegressor(_Regresses):
     """A linear model and a deep network side by side that estimate numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, model_dir=None, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
-        _joint_linear_weights: bool = False, dnn_feature_columns=None, dnn_optimizer=None,
-        dnn_hidden_units=None, dnn_activation_fn=v1.nn.relu, dnn_dropout=None, gradient_clip_norm=None,
-        label_dimension: int = 1, config=None, feature_engineering_fn=None,
+        self, model_dir: str | None = None, weight_column_name=None,
+        linear_feature_columns: Sequence[Any] | None = None, linear_optimizer: AdamOptimizer | None = None,
+        _joint_linear_weights: bool = False, dnn_feature_columns: Sequence[Any] | None = None,
+        dnn_optimizer: AdamOptimizer | None = None, dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[..., Any] = v1.nn.relu, dnn_dropout=None, gradient_clip_norm: float | None = None,
+        label_dimension: int = 1, config=None, feature_engineering_fn: Callable[..., Any] | None = None,
         fix_global_step_increment_bug: bool = True,
     ):  # fmt: skip
         head = Numbers(label_dimension, weight_column_name, _MEAN)

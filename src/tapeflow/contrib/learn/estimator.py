@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.learn.metric_spec import MetricSpec
 from tapeflow.contrib.learn.spec import ModeKeys, ModelFnOps
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_methods
 from tapeflow.estimator import Estimator as _Estimator
 from tapeflow.estimator import EstimatorSpec
@@ -32,13 +32,13 @@ def _array(values: np.ndarray):
     return array if kind is None or array.dtype == np.float32 else array.astype(kind)
 
 
-def _arrays(given: dict[str, Any]):
+def _arrays(given: Any):
     return {key: _array(x) for key, x in given.items()} if isinstance(given, dict) else _array(given)
 
 
 def input_fn_of(
-    x: dict[str, Any] | None, y, input_fn: Callable[..., Any] | None, batch_size, shuffle: bool = False,
-    epochs=1,
+    x: Any, y: TensorLike | None, input_fn: Callable[..., Any] | None, batch_size: int | None, shuffle: bool = False,
+    epochs: int | None = 1,
 ):
     """An input function: the given one, or one of arrays. Raises ValueError for both or none."""
     if input_fn is not None:
@@ -60,7 +60,7 @@ def input_fn_of(
     return of_arrays
 
 
-def infer_real_valued_columns_from_input_fn(input_fn):
+def infer_real_valued_columns_from_input_fn(input_fn: Callable[..., Any]):
     """A column for each feature of an input function, of its width."""
     with v1.Graph().as_default():
         result = input_fn()
@@ -70,7 +70,7 @@ def infer_real_valued_columns_from_input_fn(input_fn):
         return layers.infer_real_valued_columns(features)
 
 
-def infer_real_valued_columns_from_input(x):
+def infer_real_valued_columns_from_input(x: TensorLike):
     """A column for each feature of an array or of a dict of arrays."""
     return infer_real_valued_columns_from_input_fn(input_fn_of(x, None, None, None))
 
@@ -102,8 +102,8 @@ class Estimator(_Estimator):
     """
 
     def __init__(
-        self, model_fn: Callable[..., Any] | None = None, model_dir: str | None = None, config=None,
-        params=None, feature_engineering_fn=None,
+        self, model_fn: Callable[..., Any] | None = None, model_dir: str | None = None, config=None, params=None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
     ):
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
@@ -116,8 +116,7 @@ class Estimator(_Estimator):
         self._more_metrics: dict = {}
 
         def call(
-            features: dict[str, Any], labels: Tensor | None, mode: str, config: RunConfig,
-            params: dict[str, Any] | None = None,
+            features: Any, labels: Tensor | None, mode: str, config: RunConfig, params: dict[str, Any] | None = None
         ):
             if feature_engineering_fn is not None:
                 features, labels = feature_engineering_fn(features, labels)
@@ -129,7 +128,7 @@ class Estimator(_Estimator):
 
         super().__init__(call, model_dir, config, params)
 
-    def _completed(self, spec, features: dict[str, Any], labels: Tensor | None, mode: str):
+    def _completed(self, spec, features: Any, labels: Tensor | None, mode: str):
         """The spec with the metrics that this evaluation asks for."""
         if mode != ModeKeys.EVAL or not self._more_metrics:
             return spec
@@ -142,8 +141,8 @@ class Estimator(_Estimator):
         return spec._replace(eval_metric_ops=found)
 
     def fit(
-        self, x=None, y=None, input_fn: Callable[..., Any] | None = None, steps=None, batch_size=None,
-        monitors=None, max_steps=None,
+        self, x: TensorLike | None = None, y: TensorLike | None = None, input_fn: Callable[..., Any] | None = None,
+        steps: int | None = None, batch_size=None, monitors=None, max_steps: int | None = None,
     ):  # fmt: skip
         """Trains; see `tf.estimator.Estimator.train`. Of arrays, batches are drawn until `steps` are made."""
         function = input_fn_of(x, y, input_fn, batch_size, shuffle=True, epochs=None)
@@ -153,7 +152,10 @@ class Estimator(_Estimator):
                 hook.set_estimator(self)
         return self.train(function, hooks, steps, max_steps)
 
-    def partial_fit(self, x=None, y=None, input_fn=None, steps: int = 1, batch_size=None, monitors=None):
+    def partial_fit(
+        self, x: TensorLike | None = None, y: TensorLike | None = None, input_fn: Callable[..., Any] | None = None,
+        steps: int = 1, batch_size: int | None = None, monitors=None,
+    ):
         """`fit` for a step, or some."""
         return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
@@ -201,7 +203,7 @@ class Estimator(_Estimator):
         return np.concatenate(batches)
 
 
-def _spec(made, mode: str):
+def _spec(made: Any, mode: str):
     if isinstance(made, ModelFnOps):
         return made.estimator_spec()
     if isinstance(made, EstimatorSpec):
@@ -215,23 +217,29 @@ def _spec(made, mode: str):
 class SKCompat:
     """An estimator with the methods of scikit-learn."""
 
-    def __init__(self, estimator):
+    def __init__(self, estimator: Estimator):
         self._estimator = estimator
 
-    def fit(self, x, y, batch_size: int = 128, steps=None, max_steps=None, monitors=None):
+    def fit(
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None,
+        max_steps: int | None = None, monitors=None,
+    ):
         """Trains; returns this object."""
         function = input_fn_of(x, y, None, batch_size, shuffle=True, epochs=None)
         self._estimator.train(function, list(monitors or ()), steps, max_steps)
         return self
 
-    def score(self, x, y, batch_size: int = 128, steps=None, metrics=None, name: str | None = None):
+    def score(
+        self, x: TensorLike, y: TensorLike, batch_size: int = 128, steps: int | None = None,
+        metrics: Mapping[Any, Any] | None = None, name: str | None = None,
+    ):
         """The metrics; see `Estimator.evaluate`."""
         function = input_fn_of(x, y, None, batch_size)
         if metrics is None:
             return self._estimator.evaluate(input_fn=function, steps=steps, name=name)
         return self._estimator.evaluate(input_fn=function, steps=steps, metrics=metrics, name=name)
 
-    def predict(self, x, batch_size: int = 128, outputs=None):
+    def predict(self, x: TensorLike, batch_size: int = 128, outputs=None):
         """The predictions of all examples: a dict of arrays, or an array."""
         function = input_fn_of(x, None, None, batch_size)
         found = list(_Estimator.predict(self._estimator, function, outputs, yield_single_examples=False))

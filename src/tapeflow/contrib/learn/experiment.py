@@ -5,10 +5,19 @@ from __future__ import annotations
 import collections
 import os
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.learn.estimator import Estimator
+from tapeflow.core.annotations import PathLike
 from tapeflow.estimator import RunConfig as _CoreRunConfig
 from tapeflow.train import CheckpointSaverListener, latest_checkpoint
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.learn.canned import LinearRegressor
+    from tapeflow.contrib.learn.spec import RunConfig
+    from tapeflow.contrib.training.hparams import HParams
+    from tapeflow.graph.run.session import Session
 
 
 class ExportStrategy(
@@ -16,7 +25,10 @@ class ExportStrategy(
 ):
     """How a model is exported: a name, and a function of an estimator, a folder, a checkpoint and its metrics."""
 
-    def export(self, estimator, export_path, checkpoint_path=None, eval_result=None):
+    def export(
+        self, estimator: Estimator, export_path: str, checkpoint_path: str | None = None,
+        eval_result: dict[str, Any] | None = None,
+    ):
         """Exports; returns the path."""
         return self.export_fn(estimator, export_path, checkpoint_path, eval_result)
 
@@ -24,10 +36,10 @@ class ExportStrategy(
 class _Evaluates(CheckpointSaverListener):
     """Evaluates each checkpoint but the one before the first step."""
 
-    def __init__(self, evaluate):
+    def __init__(self, evaluate: Callable[..., Any]):
         self._evaluate, self._first = evaluate, None
 
-    def after_save(self, session, global_step_value):
+    def after_save(self, session: Session, global_step_value: Any):
         if self._first is None:
             self._first = global_step_value
         elif global_step_value != self._first:
@@ -54,11 +66,13 @@ class Experiment:
     """
 
     def __init__(
-        self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None,
-        eval_steps: int = 100, train_monitors=None, eval_hooks=None, local_eval_frequency=None,
-        eval_delay_secs: int = 120, continuous_eval_throttle_secs: int = 60, min_eval_frequency=None,
-        delay_workers_by_global_step: bool = False, export_strategies=None, train_steps_per_iteration=None,
-        checkpoint_and_export: bool = False, saving_listeners=None,
+        self, estimator: LinearRegressor | Estimator, train_input_fn: Callable[..., Any] | None,
+        eval_input_fn: Callable[..., Any] | None, eval_metrics: dict[str, Any] | None = None,
+        train_steps: int | None = None, eval_steps: int = 100, train_monitors=None,
+        eval_hooks: Sequence[Any] | None = None, local_eval_frequency=None, eval_delay_secs: int = 120,
+        continuous_eval_throttle_secs: int = 60, min_eval_frequency=None, delay_workers_by_global_step: bool = False,
+        export_strategies: ExportStrategy | None = None, train_steps_per_iteration=None,
+        checkpoint_and_export: bool = False, saving_listeners: Sequence[Any] | None = None,
     ):  # fmt: skip
         if not hasattr(estimator, "train") or not hasattr(estimator, "evaluate"):
             raise ValueError("`estimator` must implement `tf.contrib.learn.Evaluable`.")
@@ -101,7 +115,7 @@ class Experiment:
         """Adds hooks to trainings."""
         self._monitors.extend(additional_hooks)
 
-    def reset_export_strategies(self, new_export_strategies=None):
+    def reset_export_strategies(self, new_export_strategies: ExportStrategy | None = None):
         """Sets other export strategies; returns the last ones."""
         new = new_export_strategies
         last = getattr(self, "_strategies", [])
@@ -151,7 +165,7 @@ class Experiment:
             step = int(result["global_step"])
         return result, self._export(result)
 
-    def _export(self, result):
+    def _export(self, result: dict[str, Any]):
         folder = os.path.join(self._estimator.model_dir, "export")
         path = latest_checkpoint(self._estimator.model_dir)
         return [
@@ -170,7 +184,10 @@ class Experiment:
         return result, self._export(result)
 
 
-def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=None):
+def run(
+    experiment_fn: Callable[..., Any], output_dir: PathLike | None = None, schedule: str | None = None,
+    run_config: RunConfig | None = None, hparams: HParams | None = None,
+):
     """Makes an Experiment and carries it out.
 
     Args:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
+
+from tapeflow.core.annotations import Tensor
 
 
-def _chosen(given, key, what):
+def _chosen(given: Any, key, what: str):
     if not isinstance(given, dict):
         if key is not None:
             raise ValueError(f"{what} key specified as \"{key}\" but {what}s is a single tensor.")
@@ -30,7 +34,9 @@ class MetricSpec:
     Raises ValueError or KeyError for keys that are not there.
     """
 
-    def __init__(self, metric_fn, prediction_key=None, label_key=None, weight_key=None):
+    def __init__(
+        self, metric_fn: Callable[..., Any], prediction_key: str | None = None, label_key=None, weight_key=None
+    ):
         self._metric_fn = metric_fn
         self._prediction_key, self._label_key, self._weight_key = prediction_key, label_key, weight_key
 
@@ -54,7 +60,7 @@ class MetricSpec:
         """The name of the feature with weights, or None."""
         return self._weight_key
 
-    def create_metric_ops(self, inputs, labels, predictions):
+    def create_metric_ops(self, inputs: Tensor, labels: Tensor | None, predictions: Any):
         """(value, update) for a batch: features, labels and predictions."""
         prediction = _chosen(predictions, self._prediction_key, "prediction")
         label = _chosen(labels, self._label_key, "label")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.learn.estimator import input_fn_of
+from tapeflow.core.annotations import TensorLike
 from tapeflow.train import (
     LoggingTensorHook,
     NanTensorHook,
@@ -11,6 +15,9 @@ from tapeflow.train import (
     SessionRunHook,
     StopAtStepHook,
 )
+
+if TYPE_CHECKING:
+    from tapeflow.train.session_run_hook import SessionRunContext
 
 __all__ = ["NanLoss", "PrintTensor", "StopAtStep", "ValidationMonitor", "replace_monitors_with_hooks"]
 
@@ -32,7 +39,7 @@ class PrintTensor(LoggingTensorHook):
       first_n: how many of the first steps are logged.
     """
 
-    def __init__(self, tensor_names, every_n: int = 100, first_n: int = 1):
+    def __init__(self, tensor_names: Sequence[str], every_n: int = 100, first_n: int = 1):
         super().__init__(tensor_names, every_n_iter=every_n)
         self._first = first_n
 
@@ -55,9 +62,10 @@ class ValidationMonitor(SessionRunHook):
     """
 
     def __init__(
-        self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps: int = 100,
-        metrics=None, hooks=None, early_stopping_rounds=None, early_stopping_metric: str = "loss",
-        early_stopping_metric_minimize: bool = True, name: str | None = None,
+        self, x: TensorLike | None = None, y: TensorLike | None = None, input_fn=None, batch_size=None,
+        eval_steps: int | None = None, every_n_steps: int = 100, metrics: Mapping[Any, Any] | None = None,
+        hooks: Sequence[Any] | None = None, early_stopping_rounds: int | None = None,
+        early_stopping_metric: str = "loss", early_stopping_metric_minimize: bool = True, name: str | None = None,
     ):  # fmt: skip
         self._input_fn = input_fn_of(x, y, input_fn, batch_size)
         self._steps, self._every, self._metrics, self._hooks = eval_steps, every_n_steps, metrics, hooks
@@ -84,7 +92,7 @@ class ValidationMonitor(SessionRunHook):
     def begin(self):
         self._step = v1.train.get_global_step()
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         return v1.train.SessionRunArgs(self._step)
 
     def after_run(self, run_context, run_values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import pickle
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class CategoricalVocabulary:
         """From now on words that are not known get the number 0."""
         self._freeze = freeze
 
-    def get(self, category):
+    def get(self, category: str):
         """The number of a word; one that is new gets the next, unless the vocabulary is frozen."""
         if category not in self._mapping:
             if self._freeze:
@@ -52,12 +52,12 @@ class CategoricalVocabulary:
                 self._reverse_mapping.append(category)
         return self._mapping[category]
 
-    def add(self, category, count: int = 1):
+    def add(self, category: str, count: int = 1):
         """Counts a word."""
         if self.get(category) > 0:
             self._freq[category] += count
 
-    def trim(self, min_frequency, max_frequency=-1):
+    def trim(self, min_frequency: int, max_frequency: int = -1):
         """Keeps words seen more than `min_frequency` times (and less than `max_frequency`), numbered by frequency."""
         kept = sorted(sorted(self._freq.items()), key=lambda entry: -entry[1])
         kept = [
@@ -70,7 +70,7 @@ class CategoricalVocabulary:
         self._reverse_mapping = words if self._support_reverse else [self._unknown_token]
         self._freq = collections.defaultdict(int, kept)
 
-    def reverse(self, class_id):
+    def reverse(self, class_id: int):
         """The word of a number. Raises ValueError where these are not kept."""
         if not self._support_reverse:
             raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
@@ -84,13 +84,13 @@ class VocabularyProcessor:
     seen and still count as unknown.
     """
 
-    def __init__(self, max_document_length, min_frequency: int = 0, vocabulary=None, tokenizer_fn=None):
+    def __init__(self, max_document_length: int, min_frequency: int = 0, vocabulary=None, tokenizer_fn=None):
         self.max_document_length = max_document_length
         self.min_frequency = min_frequency
         self.vocabulary_ = vocabulary or CategoricalVocabulary()
         self._tokenizer = tokenizer_fn or tokenizer
 
-    def fit(self, raw_documents, unused_y=None):
+    def fit(self, raw_documents: Sequence[str], unused_y=None):
         """Learns the words of the documents, and no others from then on."""
         for words in self._tokenizer(raw_documents):
             for word in words:
@@ -100,7 +100,7 @@ class VocabularyProcessor:
         self.vocabulary_.freeze()
         return self
 
-    def fit_transform(self, raw_documents, unused_y=None):
+    def fit_transform(self, raw_documents: Sequence[str], unused_y=None):
         self.fit(raw_documents)
         return self.transform(raw_documents)
 
@@ -112,7 +112,7 @@ class VocabularyProcessor:
                 numbers[i] = self.vocabulary_.get(word)
             yield numbers
 
-    def reverse(self, documents):
+    def reverse(self, documents: Sequence[Any]):
         """The words of each array, joined by spaces."""
         for numbers in documents:
             yield " ".join(self.vocabulary_.reverse(number) for number in numbers)

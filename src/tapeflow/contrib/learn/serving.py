@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from tapeflow.contrib.learn.experiment import ExportStrategy
 from tapeflow.estimator.export import ServingInputReceiver, build_parsing_serving_input_receiver_fn
@@ -24,7 +26,7 @@ def build_parsing_serving_input_fn(feature_spec, default_batch_size=None):
     return input_fn
 
 
-def receiver_fn_of(serving_input_fn):
+def receiver_fn_of(serving_input_fn: Callable[..., Any]):
     """A function that returns a ServingInputReceiver, for one that may return InputFnOps."""
 
     def receive():
@@ -37,8 +39,9 @@ def receiver_fn_of(serving_input_fn):
 
 
 def make_export_strategy(
-    serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text: bool = False,
-    exports_to_keep=5, strip_default_attrs=None,
+    serving_input_fn: Callable[..., Any], default_output_alternative_key=None,
+    assets_extra: Mapping[Any, Any] | None = None, as_text: bool = False, exports_to_keep: int = 5,
+    strip_default_attrs=None,
 ):  # fmt: skip
     """An ExportStrategy "Servo" that writes SavedModels.
 
@@ -48,7 +51,9 @@ def make_export_strategy(
       exports_to_keep: how many exports stay; None: all.
     """
 
-    def export(estimator, export_dir_base, checkpoint_path=None, eval_result=None):
+    def export(
+        estimator, export_dir_base: str, checkpoint_path: str | None = None, eval_result: dict[str, Any] | None = None
+    ):
         path = estimator.export_saved_model(
             export_dir_base, receiver_fn_of(serving_input_fn), assets_extra, as_text, checkpoint_path
         )

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.estimator import EstimatorSpec
 from tapeflow.estimator import RunConfig as _RunConfig
 from tapeflow.estimator.export import ClassificationOutput, PredictOutput, RegressionOutput
+
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
 
 
 class ModeKeys:
@@ -62,8 +68,9 @@ class ModelFnOps(
     """
 
     def __new__(
-        cls, mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, output_alternatives=None,
-        training_chief_hooks=None, training_hooks=None, scaffold=None,
+        cls, mode: str, predictions: Any = None, loss: TensorLike | None = None, train_op: Operation | None = None,
+        eval_metric_ops: dict[str, Any] | None = None, output_alternatives: dict[str, Any] | None = None,
+        training_chief_hooks: Sequence[Any] | None = None, training_hooks: Sequence[Any] | None = None, scaffold=None,
     ):  # fmt: skip
         ModeKeys.validate(mode)
         if train_op is None and mode == ModeKeys.TRAIN:
@@ -110,11 +117,11 @@ class RunConfig(_RunConfig):
     """
 
     def __init__(
-        self, master=None, num_cores: int = 0, log_device_placement: bool = False,
-        gpu_memory_fraction: int = 1, tf_random_seed=None, save_summary_steps: int = 100,
-        save_checkpoints_secs=None, save_checkpoints_steps=None, keep_checkpoint_max: int = 5,
+        self, master: str | None = None, num_cores: int = 0, log_device_placement: bool = False,
+        gpu_memory_fraction: int = 1, tf_random_seed: int | None = None, save_summary_steps: int = 100,
+        save_checkpoints_secs=None, save_checkpoints_steps: int | None = None, keep_checkpoint_max: int = 5,
         keep_checkpoint_every_n_hours: int = 10000, log_step_count_steps: int = 100, protocol=None,
-        evaluation_master: str = "", model_dir=None, session_config=None,
+        evaluation_master: str = "", model_dir: str | None = None, session_config=None,
     ):  # fmt: skip
         if save_checkpoints_secs is None and save_checkpoints_steps is None:
             save_checkpoints_secs = 600

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from statistics import NormalDist
+from typing import Any
 
 from tapeflow.contrib.metrics.moments import streaming_concat
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -35,8 +38,8 @@ _EPSILON = 1e-7
 
 
 def auc_using_histogram(
-    boolean_labels, scores, score_range, nbins=100, collections=None, check_shape: bool = True,
-    name: str | None = None,
+    boolean_labels: TensorLike, scores: TensorLike, score_range: Sequence[float], nbins: int = 100,
+    collections: Collections | None = None, check_shape: bool = True, name: str | None = None,
 ):
     """(area under ROC, update) from histograms of the scores of positive and of negative labels.
 
@@ -72,7 +75,7 @@ def auc_using_histogram(
         return reduce_sum(x * (heights + before) / 2.0, name="auc"), group(*updates, name="update_op")
 
 
-def _binary(labels):
+def _binary(labels: TensorLike):
     """Labels as a vector of integers, which are 0 or 1."""
     labels = reshape(cast(labels, dtypes.int64), [-1])
     checks = [
@@ -84,8 +87,8 @@ def _binary(labels):
 
 
 def streaming_dynamic_auc(
-    labels, predictions, curve: str = "ROC", metrics_collections=(), updates_collections=(),
-    name: str | None = None, weights=None,
+    labels: Tensor, predictions: Tensor, curve: str = "ROC", metrics_collections: Sequence[Any] = (),
+    updates_collections: Sequence[Any] = (), name: str | None = None, weights: TensorLike | None = None,
 ):
     """The area under ROC or PR through the points of all predictions, which are kept.
 
@@ -107,7 +110,7 @@ def streaming_dynamic_auc(
         return collected(value, group(*updates), metrics_collections, updates_collections)
 
 
-def _area(labels, predictions, weights, curve):
+def _area(labels: Tensor, predictions: Tensor, weights: Tensor, curve: str):
     positive = greater(labels, 0)
     hits = where(positive, weights, zeros_like(weights))
     total, good = reduce_sum(weights), reduce_sum(hits)
@@ -117,7 +120,7 @@ def _area(labels, predictions, weights, curve):
         # The points between predictions that differ.
         ends = pad(cumsum(unique_with_counts(ordered)[2]), [[1, 0]])
 
-        def summed(values):
+        def summed(values: Tensor):
             return gather(pad(cumsum(gather(values, order)), [[1, 0]]), ends)
 
         found = summed(hits)
@@ -135,8 +138,9 @@ AucData = namedtuple("AucData", ["auc", "lower", "upper"])
 
 
 def auc_with_confidence_intervals(
-    labels, predictions, weights=None, alpha: float = 0.95, logit_transformation: bool = True,
-    metrics_collections=(), updates_collections=(), name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: Tensor | None = None, alpha: float = 0.95,
+    logit_transformation: bool = True, metrics_collections: Sequence[Any] = (),
+    updates_collections: Sequence[Any] = (), name: str | None = None,
 ):  # fmt: skip
     """(area under ROC with the ends of its interval of confidence `alpha`, update), from the placements of all scores.
 
@@ -164,14 +168,16 @@ def auc_with_confidence_intervals(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _placement_area(labels, predictions, weights, alpha, logit, is_valid):
+def _placement_area(
+    labels: Tensor, predictions: Tensor, weights: Tensor, alpha: float, logit: bool, is_valid: Tensor
+):
     _, order = top_k(predictions, size(predictions))
     order = reverse(order, [0])
     truth = cast(gather(labels, order), dtypes.float32)
     weights, _, ties = gather(weights, order), None, unique(gather(predictions, order))[1]
     good, bad = weights * truth, weights * (1.0 - truth)
 
-    def placements(others):
+    def placements(others: Tensor):
         """For each value the share of the others that are below it, those that equal it counted half."""
         tied = segment_sum(others, ties)
         below = cumsum(tied, exclusive=True)

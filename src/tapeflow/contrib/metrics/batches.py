@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
@@ -13,7 +16,9 @@ from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 __all__ = ["accuracy", "aggregate_metric_map", "aggregate_metrics"]
 
 
-def accuracy(predictions, labels, weights=None, name: str | None = None):
+def accuracy(
+    predictions: TensorLike, labels: TensorLike, weights: Sequence[float] | None = None, name: str | None = None
+):
     """The share of predictions that equal the labels.
 
     Raises ValueError for labels of floats and for tensors of different dtypes.

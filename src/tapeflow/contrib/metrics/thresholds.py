@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import linspace, zeros_like
@@ -32,7 +35,7 @@ _EPSILON = 1e-7
 _ALL = ("tp", "fn", "tn", "fp")
 
 
-def _counter(kind, full):
+def _counter(kind: str, full: str):
     def metric(predictions, labels, thresholds, weights=None):
         values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, (kind,))
         return values[kind], updates[kind]
@@ -48,11 +51,12 @@ streaming_false_positives_at_thresholds = _counter("fp", "false_positives")
 streaming_true_negatives_at_thresholds = _counter("tn", "true_negatives")
 
 
-def _rate(name: str, wrong, right, of):
+def _rate(name: str, wrong: str, right: str, of: str):
     """A metric: the share of wrong ones among wrong and right ones."""
 
     def metric(
-        predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+        predictions: Tensor, labels: Tensor, weights: Tensor | None = None,
+        metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
         name: str | None = None,
     ):
         with variable_scope(name, default, (predictions, labels, weights)):
@@ -81,7 +85,8 @@ streaming_false_negative_rate = _rate(
 
 
 def _at_levels(
-    compute, labels, predictions, thresholds, weights, kinds, collections, name: str | None, default
+    compute: Callable[..., Any], labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights,
+    kinds: Sequence[str], collections: Sequence[Any], name: str | None, default: str,
 ):
     """(value, update) of a function of counts at thresholds."""
     with variable_scope(name, default, (predictions, labels, weights)):
@@ -90,9 +95,10 @@ def _at_levels(
         return collected(value, update, *collections)
 
 
-def _rate_at_thresholds(name: str, wrong, right):
+def _rate_at_thresholds(name: str, wrong: str, right: str):
     def metric(
-        predictions, labels, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+        predictions: Tensor, labels: Tensor, thresholds: Sequence[float], weights: Tensor | None = None,
+        metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
         name: str | None = None,
     ):
         return _at_levels(
@@ -111,8 +117,9 @@ streaming_false_negative_rate_at_thresholds = _rate_at_thresholds("false_negativ
 
 
 def streaming_curve_points(
-    labels=None, predictions=None, weights=None, num_thresholds: int = 200, metrics_collections=None,
-    updates_collections=None, curve: str = "ROC", name: str | None = None,
+    labels: Any = None, predictions: Any = None, weights: Any = None, num_thresholds: int = 200,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    curve: str = "ROC", name: str | None = None,
 ):  # fmt: skip
     """Points [num_thresholds, 2] of ROC (false positive rate, recall) or PR (recall, precision).
 
@@ -134,8 +141,9 @@ def streaming_curve_points(
 
 
 def recall_at_precision(
-    labels, predictions, precision, weights=None, num_thresholds: int = 200, metrics_collections=None,
-    updates_collections=None, name: str | None = None, strict_mode: bool = False,
+    labels: TensorLike, predictions: TensorLike, precision: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None, strict_mode: bool = False,
 ):  # fmt: skip
     """The recall at the threshold whose precision is nearest; in strict mode, the nearest above, or 0.0.
 
@@ -144,7 +152,7 @@ def recall_at_precision(
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
 
-    def recall(counts):
+    def recall(counts: dict[str, Any]):
         tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
         precisions = tp / (tp + fp + _EPSILON)
         if not strict_mode:
@@ -163,8 +171,9 @@ def recall_at_precision(
 
 
 def precision_at_recall(
-    labels, predictions, target_recall, weights=None, num_thresholds: int = 200, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, target_recall: float, weights: TensorLike | None = None,
+    num_thresholds: int = 200, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """The precision at the highest threshold whose recall is at least the target.
 
@@ -174,7 +183,7 @@ def precision_at_recall(
     if target_recall < 0 or target_recall > 1:
         raise ValueError("`target_recall` must be in the range [0, 1].")
 
-    def precision(counts):
+    def precision(counts: dict[str, Any]):
         tp, fp, fn = counts["tp"], counts["fp"], counts["fn"]
         enough = greater_equal(tp / (tp + fn + _EPSILON), target_recall)
         place = reduce_sum(cast(enough, dtypes.int64)) - 1
@@ -188,12 +197,13 @@ def precision_at_recall(
 
 
 def f1_score(
-    labels, predictions, weights=None, num_thresholds: int = 200, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, num_thresholds: int = 200,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):
     """The best harmonic mean of precision and recall over thresholds."""
 
-    def best(counts):
+    def best(counts: dict[str, Any]):
         precision = counts["tp"] / (_EPSILON + counts["tp"] + counts["fp"])
         recall = counts["tp"] / (_EPSILON + counts["tp"] + counts["fn"])
         return reduce_max(2.0 * precision * recall / (precision + recall + _EPSILON))
@@ -213,8 +223,8 @@ PrecisionRecallData = namedtuple(
 
 
 def precision_recall_at_equal_thresholds(
-    labels, predictions, weights=None, num_thresholds=None, use_locking: bool | None = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None, num_thresholds: int | None = None,
+    use_locking: bool | None = None, name: str | None = None,
 ):
     """(counts, precision, recall and thresholds, as vectors; update) for thresholds that are evenly spaced in [0, 1].
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.dtypes import DType
 
 
@@ -23,7 +24,7 @@ class LossScaleManager(abc.ABC):
 class FixedLossScaleManager(LossScaleManager):
     """The same factor always; ValueError if it is less than 1."""
 
-    def __init__(self, loss_scale):
+    def __init__(self, loss_scale: float):
         if loss_scale < 1:
             raise ValueError("loss scale must be at least 1.")
         self._loss_scale = tf.convert_to_tensor(loss_scale, dtype=tf.float32)
@@ -32,7 +33,7 @@ class FixedLossScaleManager(LossScaleManager):
         """The factor."""
         return self._loss_scale
 
-    def update_loss_scale(self, finite_grads):
+    def update_loss_scale(self, finite_grads: TensorLike):
         """Nothing."""
         del finite_grads
         return tf.no_op()
@@ -50,7 +51,7 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
     """
 
     def __init__(
-        self, init_loss_scale, incr_every_n_steps, decr_every_n_nan_or_inf: int = 2, incr_ratio=2,
+        self, init_loss_scale: float, incr_every_n_steps: int, decr_every_n_nan_or_inf: int = 2, incr_ratio: int = 2,
         decr_ratio: float = 0.8,
     ):
         self._incr_every_n_steps = incr_every_n_steps
@@ -58,7 +59,7 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         self._incr_ratio = incr_ratio
         self._decr_ratio = decr_ratio
 
-        def state(name: str, value, dtype: DType):
+        def state(name: str, value: TensorLike, dtype: DType):
             return tf.Variable(tf.convert_to_tensor(value, dtype), trainable=False, name=name, dtype=dtype)
 
         self._loss_scale = state("loss_scale", init_loss_scale, tf.float32)
@@ -69,7 +70,7 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         """The factor, a variable."""
         return self._loss_scale
 
-    def update_loss_scale(self, finite_grads):
+    def update_loss_scale(self, finite_grads: TensorLike):
         """An op that counts a step, and changes the factor if it is time."""
         scale = tf.convert_to_tensor(self._loss_scale)
         good = tf.where(finite_grads, self._num_good_steps + 1, 0)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import tapeflow.compat.v1 as tf
+from tapeflow.core.annotations import TensorLike, Variable
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.mixed_precision.managers import (
+        ExponentialUpdateLossScaleManager,
+        FixedLossScaleManager,
+    )
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
 
 
 class LossScaleOptimizer(tf.train.Optimizer):
@@ -15,7 +26,10 @@ class LossScaleOptimizer(tf.train.Optimizer):
     Raises ValueError for an `opt` that is no optimizer.
     """
 
-    def __init__(self, opt, loss_scale_manager):
+    def __init__(
+        self, opt: int | GradientDescentOptimizer,
+        loss_scale_manager: ExponentialUpdateLossScaleManager | FixedLossScaleManager,
+    ):
         if not isinstance(opt, tf.train.Optimizer):
             raise ValueError(f'"opt" must be an instance of Optimizer, but got {type(opt)}.')
         super().__init__(use_locking=False, name="LossScaleOptimizer")
@@ -23,8 +37,8 @@ class LossScaleOptimizer(tf.train.Optimizer):
         self._loss_scale_manager = loss_scale_manager
 
     def compute_gradients(
-        self, loss, var_list=None, gate_gradients=tf.train.Optimizer.GATE_OP, aggregation_method=None,
-        colocate_gradients_with_ops: bool = False, grad_loss=None,
+        self, loss: Any, var_list: Sequence[Variable] | None = None, gate_gradients: int = tf.train.Optimizer.GATE_OP,
+        aggregation_method=None, colocate_gradients_with_ops: bool = False, grad_loss: TensorLike | None = None,
     ):
         """The pairs (gradient, variable) of the loss, computed from the scaled loss."""
         scale = self._loss_scale_manager.get_loss_scale()
@@ -44,7 +58,9 @@ class LossScaleOptimizer(tf.train.Optimizer):
         inverse = tf.reciprocal(tf.convert_to_tensor(scale))
         return [(g if g is None else g * tf.cast(inverse, g.dtype.base_dtype), v) for g, v in pairs]
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
+    def apply_gradients(
+        self, grads_and_vars: Sequence[Any], global_step: Variable | None = None, name: str | None = None
+    ):
         """An op that applies the gradients if all are finite, and lets the manager know."""
         pairs = list(grads_and_vars)
         finite = [tf.reduce_all(tf.is_finite(g)) for g, _ in pairs]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow import train
 from tapeflow.graph.build.collections import global_variables
 from tapeflow.ops.control.flow import control_dependencies, group
@@ -31,7 +34,7 @@ class MovingAverageOptimizer(train.Optimizer):
             moved = self._ema.apply(self._variables)
         return step if moved is None else group(moved, name="moving_average")
 
-    def swapping_saver(self, var_list=None, name: str = "swapping_saver", **kwargs):
+    def swapping_saver(self, var_list: Sequence[Any] | None = None, name: str = "swapping_saver", **kwargs):
         """A Saver that writes the averages under the names of the variables.
 
         Raises RuntimeError before apply_gradients.

@@ -18,7 +18,7 @@ class DecoupledWeightDecayExtension:
       weight_decay: a number, a tensor, or a function of none.
     """
 
-    def __init__(self, weight_decay, **kwargs):
+    def __init__(self, weight_decay: float, **kwargs):
         self._decay_var_list = None
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
@@ -61,7 +61,7 @@ def extend_with_decoupled_weight_decay(base_optimizer):
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
         """An optimizer with decayed weights."""
 
-        def __init__(self, weight_decay, *args, **kwargs):
+        def __init__(self, weight_decay: float, *args, **kwargs):
             self._decay_var_list, self._weight_decay = None, weight_decay
             base_optimizer.__init__(self, *args, **kwargs)
 
@@ -72,8 +72,8 @@ class MomentumWOptimizer(extend_with_decoupled_weight_decay(train.MomentumOptimi
     """MomentumOptimizer with decayed weights."""
 
     def __init__(
-        self, weight_decay, learning_rate, momentum, use_locking: bool = False, name: str = "MomentumW",
-        use_nesterov: bool = False,
+        self, weight_decay: float, learning_rate: float, momentum: float, use_locking: bool = False,
+        name: str = "MomentumW", use_nesterov: bool = False,
     ):  # fmt: skip
         super().__init__(weight_decay, learning_rate, momentum, use_locking, name, use_nesterov)
 
@@ -82,7 +82,7 @@ class AdamWOptimizer(extend_with_decoupled_weight_decay(train.AdamOptimizer)):  
     """AdamOptimizer with decayed weights."""
 
     def __init__(
-        self, weight_decay, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999,
+        self, weight_decay: float, learning_rate: float = 0.001, beta1: float = 0.9, beta2: float = 0.999,
         epsilon: float = 1e-8, use_locking: bool = False, name: str = "AdamW",
     ):  # fmt: skip
         super().__init__(weight_decay, learning_rate, beta1, beta2, epsilon, use_locking, name)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import extras
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.graph.build.collections import trainable_variables
 from tapeflow.graph.build.derivatives import gradients
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
 
 __all__ = ["ExternalOptimizerInterface", "ScipyOptimizerInterface"]
 
@@ -19,7 +26,8 @@ class ExternalOptimizerInterface:
     """Base: subclasses define `_minimize`, which gets the loss and its gradient as functions of a vector."""
 
     def __init__(
-        self, loss, var_list=None, equalities=None, inequalities=None, var_to_bounds=None, **optimizer_kwargs
+        self, loss: TensorLike, var_list: Sequence[Any] | None = None, equalities=None, inequalities=None,
+        var_to_bounds=None, **optimizer_kwargs,
     ):  # fmt: skip
 
         self.optimizer_kwargs = optimizer_kwargs
@@ -35,7 +43,7 @@ class ExternalOptimizerInterface:
                 highs = np.broadcast_to(high, var.shape.as_list()).ravel()
                 self._bounds += list(zip(lows, highs))
 
-        def flat(value):
+        def flat(value: TensorLike):
             grads = gradients(value, self._vars)
             parts = [reshape(g if g is not None else v * 0, [-1]) for g, v in zip(grads, self._vars)]
             return parts[0] if len(parts) == 1 else concat(parts, 0)
@@ -45,7 +53,7 @@ class ExternalOptimizerInterface:
             self._equality_gradients = [flat(each) for each in self._equalities]
             self._inequality_gradients = [flat(each) for each in self._inequalities]
 
-    def _feeds(self, vector):
+    def _feeds(self, vector: np.ndarray):
         at, feeds = 0, {}
         for var, size in zip(self._vars, self._sizes):
             feeds[var] = np.reshape(vector[at : at + size], var.shape.as_list())
@@ -53,19 +61,19 @@ class ExternalOptimizerInterface:
         return feeds
 
     def minimize(
-        self, session=None, feed_dict=None, fetches=None, step_callback=None, loss_callback=None,
+        self, session: Session | None = None, feed_dict=None, fetches=None, step_callback=None, loss_callback=None,
         **run_kwargs,
     ):  # fmt: skip
         """Moves the variables of the session to where the optimizer ends."""
         session, feed_dict = session or get_default_session(), feed_dict or {}
         fetches = list(fetches or ())
 
-        def set_variables(vector):
+        def set_variables(vector: np.ndarray):
             for var, value in self._feeds(vector).items():
                 var.load(value.astype(var.dtype.as_numpy_dtype), session)
 
         def evaluated(*tensors):
-            def at(vector):
+            def at(vector: np.ndarray):
                 set_variables(vector)
                 values = session.run([*tensors, *fetches], feed_dict, **run_kwargs)
                 if fetches and loss_callback is not None:
@@ -76,7 +84,7 @@ class ExternalOptimizerInterface:
 
         start = np.concatenate([np.ravel(session.run(var)) for var in self._vars]).astype(np.float64)
 
-        def single(tensor):
+        def single(tensor: Tensor):
             function = evaluated(tensor)
             return lambda vector: function(vector)[0]
 
@@ -116,7 +124,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         options = dict(optimizer_kwargs)
         method = options.pop("method", "SLSQP" if constraints else self._DEFAULT_METHOD)
 
-        def both(vector):
+        def both(vector: np.ndarray):
             loss, gradient = loss_grad_func(vector)
             return float(loss), gradient
 

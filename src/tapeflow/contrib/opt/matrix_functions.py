@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import IntLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control.flow import while_loop_v1
@@ -15,7 +16,7 @@ from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 __all__ = ["matrix_inverse_pth_root", "matrix_square_root"]
 
 
-def _norm(matrix):
+def _norm(matrix: Tensor):
     return sqrt(reduce_sum(square(matrix)))
 
 
@@ -29,10 +30,10 @@ def matrix_square_root(mat_a, mat_a_size, iter_count=100, ridge_epsilon=1e-4):
     mat_a = mat_a + ridge_epsilon * identity
     size = _norm(mat_a)
 
-    def falling(i, y, z, best, error, before):
+    def falling(i: IntLike, y: Tensor, z: Tensor, best: Tensor, error: Tensor, before: Tensor):
         return logical_and(i < iter_count, error < before)
 
-    def step(i, y, z, best, error, before):
+    def step(i: IntLike, y: Tensor, z: Tensor, best: Tensor, error: Tensor, before: Tensor):
         mixed = 0.5 * (3.0 * identity - matmul(z, y))
         root, inverse = matmul(y, mixed), matmul(mixed, z)
         residual = mat_a - matmul(root, root) * size
@@ -43,7 +44,7 @@ def matrix_square_root(mat_a, mat_a_size, iter_count=100, ridge_epsilon=1e-4):
     return found[3] * sqrt(size)
 
 
-def _power(matrix, exponent):
+def _power(matrix: Tensor, exponent: int):
     """A matrix to the power of a positive integer."""
     out = None
     while exponent:
@@ -54,7 +55,9 @@ def _power(matrix, exponent):
     return out
 
 
-def matrix_inverse_pth_root(mat_g, mat_g_size, alpha, iter_count=100, epsilon=1e-6, ridge_epsilon=1e-6):
+def matrix_inverse_pth_root(
+    mat_g: TensorLike, mat_g_size, alpha, iter_count: int = 100, epsilon: float = 1e-6, ridge_epsilon=1e-6
+):
     """The power `alpha` = -1 / p of a positive definite matrix, p an integer, by a coupled Newton iteration.
 
     `ridge_epsilon` times the identity is added first (Guo and Higham, 2006).
@@ -66,10 +69,10 @@ def matrix_inverse_pth_root(mat_g, mat_g_size, alpha, iter_count=100, epsilon=1e
     damped = mat_g + ridge_epsilon * identity
     scale = (1 - 1 / alpha) / (2 * _norm(damped))
 
-    def unfinished(i, product, root):
+    def unfinished(i: IntLike, product: Tensor, root: Tensor):
         return logical_and(i < iter_count, reduce_max(abs_(product - identity)) > epsilon)
 
-    def step(i, product, root):
+    def step(i: IntLike, product: Tensor, root: Tensor):
         factor = add((1 - alpha) * identity, alpha * product)
         return i + 1, matmul(_power(factor, round(-1.0 / alpha)), product), matmul(root, factor)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow import train
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.construction import ones_like
@@ -28,7 +31,7 @@ __all__ = [
 class LazyAdamOptimizer(train.AdamOptimizer):
     """Adam whose averages of rows move only when the rows have a gradient."""
 
-    def _apply_sparse(self, values, indices, var):
+    def _apply_sparse(self, values: Tensor, indices: Tensor, var):
         power1, power2, lr, beta1, beta2, epsilon = self._settings(var.dtype)
         rate = lr * sqrt(1 - power2) / (1 - power1)
         m, v = self._slot(var, "m"), self._slot(var, "v")
@@ -42,7 +45,7 @@ class LazyAdamOptimizer(train.AdamOptimizer):
 class NadamOptimizer(train.AdamOptimizer):
     """Adam with Nesterov's momentum (Dozat 2015)."""
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var):
         power1, power2, lr, beta1, beta2, epsilon = self._settings(var.dtype)
         rate = lr * sqrt(1 - power2) / (1 - power1)
         m, v = self._slot(var, "m"), self._slot(var, "v")
@@ -74,7 +77,7 @@ class AdaMaxOptimizer(train.AdamOptimizer):
     def _update_of(self, dtype: DType):
         return Update(training.AdaMax, (("m", 0.0), ("v", 0.0)), self._settings(dtype))
 
-    def _apply_sparse(self, values, indices, var):
+    def _apply_sparse(self, values: Tensor, indices: Tensor, var: Any):
         power1, lr, beta1, beta2, epsilon = self._settings(var.dtype)
         m, v = self._slot(var, "m"), self._slot(var, "v")
         m_rows = beta1 * gather(m, indices) + (1 - beta1) * values
@@ -91,7 +94,7 @@ class LARSOptimizer(train.MomentumOptimizer):
     """
 
     def __init__(
-        self, learning_rate, momentum: float = 0.9, weight_decay: float = 0.0001, eeta: float = 0.001,
+        self, learning_rate: float, momentum: float = 0.9, weight_decay: float = 0.0001, eeta: float = 0.001,
         epsilon: float = 0.0, name: str = "LARSOptimizer", skip_list=None, use_nesterov: bool = False,
     ):  # fmt: skip
         if momentum < 0.0:
@@ -102,7 +105,7 @@ class LARSOptimizer(train.MomentumOptimizer):
         self._weight_decay, self._eeta, self._epsilon = weight_decay, eeta, epsilon
         self._skip_list = skip_list
 
-    def compute_lr(self, grad, var):
+    def compute_lr(self, grad: Tensor, var: Any):
         """The rate of a variable, unless `skip_list` has a part of its name."""
         rate = self._number(self._learning_rate, var.dtype.base_dtype)
         if self._skip_list is not None and any(name in var.name for name in self._skip_list):
@@ -111,7 +114,7 @@ class LARSOptimizer(train.MomentumOptimizer):
         trust = self._eeta * w / (g + self._weight_decay * w + self._epsilon)
         return rate * where(logical_and(w > 0, g > 0), trust, ones_like(trust))
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var: Variable):
         update = self._update_of(var.dtype)
         scalars = (self.compute_lr(grad, var), *update.scalars[1:])
         update.rule.apply(var, self._slots_for(update, var), scalars, grad, **update.attrs)
@@ -121,7 +124,7 @@ class RegAdagradOptimizer(train.AdagradOptimizer):
     """Adagrad whose accumulators stay as they are within `avoid_updating_slots`: for steps of a regularizer."""
 
     def __init__(
-        self, learning_rate, initial_accumulator_value: float = 0.1, use_locking: bool = False,
+        self, learning_rate: float, initial_accumulator_value: float = 0.1, use_locking: bool = False,
         name: str = "RegAdagrad",
     ):
         super().__init__(learning_rate, initial_accumulator_value, use_locking, name)
@@ -143,18 +146,20 @@ class RegAdagradOptimizer(train.AdagradOptimizer):
 class _SignOptimizer(train.Optimizer):
     """Steps that depend on whether the gradient agrees with its moving average in sign (Bello et al. 2017)."""
 
-    def __init__(self, learning_rate, beta, sign_decay_fn, use_locking: bool, name: str):
+    def __init__(self, learning_rate: float, beta: float, sign_decay_fn, use_locking: bool, name: str):
         super().__init__(use_locking, name)
         self._learning_rate, self._beta, self._sign_decay_fn = learning_rate, beta, sign_decay_fn
         self._decay = 1.0
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
+    def apply_gradients(
+        self, grads_and_vars: Sequence[Any], global_step: Variable | None = None, name: str | None = None
+    ):
         """See Optimizer; `sign_decay_fn` is called with the step, by default the graph's."""
         if self._sign_decay_fn is not None:
             self._decay = self._sign_decay_fn(get_global_step() if global_step is None else global_step)
         return super().apply_gradients(grads_and_vars, global_step, name)
 
-    def _agreement(self, grad, m, dtype: DType):
+    def _agreement(self, grad: TensorLike, m: Variable, dtype: DType):
         return cast(self._decay, dtype) * sign(grad) * sign(m)
 
     def _apply_dense(self, grad, var):
@@ -175,7 +180,7 @@ class AddSignOptimizer(_SignOptimizer):
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._alpha = alpha
 
-    def _scale(self, agreement):
+    def _scale(self, agreement: Tensor):
         return self._alpha + agreement
 
 
@@ -189,7 +194,7 @@ class PowerSignOptimizer(_SignOptimizer):
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._base = base
 
-    def _scale(self, agreement):
+    def _scale(self, agreement: Tensor):
         import math
 
         return exp(math.log(self._base) * agreement)

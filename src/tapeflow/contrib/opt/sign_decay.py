@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math.arithmetic import floormod, maximum, minimum
 from tapeflow.ops.math.casting import cast
@@ -14,7 +15,7 @@ from tapeflow.ops.math.trigonometric import cos
 __all__ = ["get_cosine_decay_fn", "get_linear_decay_fn", "get_restart_decay_fn"]
 
 
-def _steps(global_step, decay_steps, name: str):
+def _steps(global_step: TensorLike, decay_steps: int, name: str):
     """The step, at most the last one, and the number of steps, as numbers."""
     if global_step is None:
         raise ValueError(f"global_step is required for {name}_decay.")
@@ -22,24 +23,24 @@ def _steps(global_step, decay_steps, name: str):
     return minimum(cast(global_step, dtypes.float32), total), total
 
 
-def _half_cosine(fraction):
+def _half_cosine(fraction: Tensor):
     return 0.5 * (1.0 + cos(math.pi * fraction))
 
 
-def get_linear_decay_fn(decay_steps):
+def get_linear_decay_fn(decay_steps: int):
     """A function of the global step that goes from 1 to 0 along a line."""
 
-    def linear_decay_fn(global_step):
+    def linear_decay_fn(global_step: TensorLike):
         step, total = _steps(global_step, decay_steps, "linear")
         return maximum(0.0, (total - step) / total)
 
     return linear_decay_fn
 
 
-def get_cosine_decay_fn(decay_steps, num_periods: float = 0.5, zero_after=None):
+def get_cosine_decay_fn(decay_steps: int, num_periods: float = 0.5, zero_after: int | None = None):
     """A function of the global step that follows `num_periods` of a cosine; 0 after `zero_after` periods."""
 
-    def cosine_decay_fn(global_step):
+    def cosine_decay_fn(global_step: Tensor):
         step, total = _steps(global_step, decay_steps, "cosine")
         fraction = 2.0 * num_periods * (step / total)
         decayed = _half_cosine(fraction)
@@ -50,10 +51,10 @@ def get_cosine_decay_fn(decay_steps, num_periods: float = 0.5, zero_after=None):
     return cosine_decay_fn
 
 
-def get_restart_decay_fn(decay_steps, num_periods: int = 1, zero_after=None):
+def get_restart_decay_fn(decay_steps: int, num_periods: int = 1, zero_after=None):
     """A function of the global step that follows half a cosine `num_periods` times; 0 after `zero_after` of them."""
 
-    def restart_decay_fn(global_step):
+    def restart_decay_fn(global_step: TensorLike):
         step, total = _steps(global_step, decay_steps, "restart")
         decayed = _half_cosine(floormod(num_periods * step, total) / total)
         if zero_after is None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow import train
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.selection import unique
@@ -13,6 +17,9 @@ from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reduction import count_nonzero
 from tapeflow.train.sparse import is_sparse
 
+if TYPE_CHECKING:
+    from tapeflow.train.gradient_descent import GradientDescentOptimizer
+
 __all__ = ["MultitaskOptimizerWrapper", "VariableClippingOptimizer", "clip_gradients_by_global_norm"]
 
 
@@ -20,7 +27,7 @@ def _all_zeros(grad):
     return equal(count_nonzero(grad.values if is_sparse(grad) else grad), 0)
 
 
-def clip_gradients_by_global_norm(gradients_variables, clip_norm: float = 20.0):
+def clip_gradients_by_global_norm(gradients_variables: Sequence[Any], clip_norm: float = 20.0):
     """(pairs whose gradients have at most that norm together, the norm that they had)."""
     gradients, variables = zip(*gradients_variables)
     norm = global_norm([grad for grad in gradients if grad is not None])
@@ -41,14 +48,14 @@ class MultitaskOptimizerWrapper:
         self._opt = opt
         apply = opt._apply
 
-        def guarded(pairs):
+        def guarded(pairs: Sequence[Any]):
             for grad, var in pairs:
                 self._guard(apply, grad, var)
 
         opt._apply = guarded
 
     @staticmethod
-    def _guard(apply, grad, var):
+    def _guard(apply: Callable[..., Any], grad: Tensor, var: Variable):
         zeros = _all_zeros(grad)
         if context.executing_eagerly():
             if not zeros:
@@ -78,8 +85,8 @@ class VariableClippingOptimizer(train.Optimizer):
     """
 
     def __init__(
-        self, opt, vars_to_clip_dims, max_norm, use_locking: bool = False,
-        colocate_clip_ops_with_vars: bool = False, name: str = "VariableClipping",
+        self, opt: GradientDescentOptimizer, vars_to_clip_dims: dict[Any, Any], max_norm: float,
+        use_locking: bool = False, colocate_clip_ops_with_vars: bool = False, name: str = "VariableClipping",
     ):  # fmt: skip
         super().__init__(use_locking, name)
         self._opt, self._max_norm = opt, max_norm
@@ -97,7 +104,9 @@ class VariableClippingOptimizer(train.Optimizer):
         """See Optimizer."""
         return self._opt.get_slot_names(*args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars, global_step=None, name: str | None = None):
+    def apply_gradients(
+        self, grads_and_vars: Sequence[Any], global_step: TensorLike | None = None, name: str | None = None
+    ):
         """See Optimizer."""
         pairs = list(grads_and_vars)
         with context.name_scope(name or self._name):
@@ -106,7 +115,7 @@ class VariableClippingOptimizer(train.Optimizer):
                 clipped = [self._clip(grad, var) for grad, var in pairs if grad is not None and id(var) in self._axes]
             return group(*([] if step is None else [step]), *clipped)
 
-    def _clip(self, grad, var):
+    def _clip(self, grad: TensorLike, var):
         axes = self._axes[id(var)][1]
         if not isinstance(grad, IndexedSlices) or 0 in axes:
             value = var.read_value()

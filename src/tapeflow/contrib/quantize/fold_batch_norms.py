@@ -6,11 +6,16 @@ statistics of the batch count, so that a correction follows the layer.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize import common
 from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 _LAYERS = ("Conv2D", "MatMul", "DepthwiseConv2dNative")
 
@@ -32,7 +37,7 @@ class _Norm(NamedTuple):
     statistics: Any = None  # what the moving averages follow: mean and variance; None where there are no batches
 
 
-def FoldBatchNorms(graph, is_training, freeze_batch_norm_delay=None):
+def FoldBatchNorms(graph: Graph, is_training, freeze_batch_norm_delay=None):
     """Fold batch normalization into convolutions and products.
 
     Args:
@@ -51,7 +56,7 @@ def FoldBatchNorms(graph, is_training, freeze_batch_norm_delay=None):
                 _fold(graph, norm, is_training, freeze_batch_norm_delay)
 
 
-def _source(x):
+def _source(x: Tensor):
     """The layer that a tensor comes of, and the BatchToSpaceND between; the layer is None for others."""
     op, reshaped = x.op, x.op.type == "Reshape"
     if reshaped:
@@ -66,7 +71,7 @@ def _source(x):
     return (op, tiles) if op.type in _LAYERS else (None, None)
 
 
-def _fused(op):
+def _fused(op: Operation):
     """The normalization that one op computes after a layer, or None."""
     if not op.type.startswith("FusedBatchNorm") or op.type.startswith("FusedBatchNormGrad"):
         return None
@@ -86,7 +91,7 @@ def _fused(op):
                  statistics=statistics)  # fmt: skip
 
 
-def _pair(op, kinds, test):
+def _pair(op: Operation, kinds: Sequence[str], test: Callable[..., Any]):
     """The inputs of an operation of two, that which passes the test first; None for others."""
     if op.type not in kinds or len(op.inputs) != 2:
         return None
@@ -94,7 +99,7 @@ def _pair(op, kinds, test):
     return (one, other) if test(one) else (other, one) if test(other) else None
 
 
-def _written_out(op):
+def _written_out(op: Operation):
     """The normalization x * factor + (beta - mean * factor) after a layer, or None."""
     both = _pair(op, ("Add", "AddV2"), lambda t: t.op.type == "Sub")
     if both is None or not op.outputs[0].consumers():
@@ -121,7 +126,7 @@ def _written_out(op):
     return _Norm(layer, tiles, None, op.outputs[0], gamma, beta, mean, variance, epsilon, factor, bias, statistics)
 
 
-def _follower(statistic):
+def _follower(statistic: Tensor):
     """The product by which a moving average follows a statistic: (average - statistic) * decay. None if there is none.
 
     It may follow a multiple of the statistic: the variance of few values is greater than that of the batch.
@@ -136,7 +141,7 @@ def _follower(statistic):
     return None
 
 
-def _fold(graph, norm, training: bool | Tensor, delay):
+def _fold(graph: Graph, norm, training: bool | Tensor, delay):
     layer = norm.layer
     scope = layer.name.rpartition("/")[0]
     weights, folder = layer.inputs[1], f"{scope}/" if scope else ""
@@ -179,7 +184,7 @@ def _complete(norm):
     return norm._replace(variance=variance, factor=factor, bias=bias)
 
 
-def _corrections(norm, delay):
+def _corrections(norm, delay: int | None):
     """A factor of the weights, one of the layer's result, and what is added to that, so that the batch counts."""
     followers = [_follower(each) for each in norm.statistics]
     if None in followers:
@@ -205,7 +210,7 @@ def _corrections(norm, delay):
         )
 
 
-def _as_weights(values, layer, name: str):
+def _as_weights(values: Tensor, layer: Operation, name: str):
     """Numbers of channels in the shape by which they multiply weights."""
     weights = layer.inputs[1].shape
     if layer.type == "DepthwiseConv2dNative":
@@ -215,14 +220,14 @@ def _as_weights(values, layer, name: str):
     return values
 
 
-def _spread(values, layer):
+def _spread(values: Tensor, layer: Operation):
     """Numbers of channels in the shape by which they meet the layer's result."""
     if layer.type != "MatMul" and layer.get_attr("data_format") == b"NCHW":
         return v1.reshape(values, [1, -1, 1, 1])
     return values
 
 
-def _copied(graph, op, inputs, name: str):
+def _copied(graph: Graph, op: Operation, inputs, name: str):
     """The first output of a copy of an operation on other inputs.
 
     Args:

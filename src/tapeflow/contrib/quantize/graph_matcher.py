@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tapeflow.core.annotations import TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 
 class MatchResult:
@@ -20,11 +26,11 @@ class MatchResult:
             raise ValueError(f"pattern_or_name has type {type(pattern)}. Expect Pattern or str.")
         return self._found.get(pattern, (None, None))
 
-    def get_op(self, pattern_or_name):
+    def get_op(self, pattern_or_name: OpTypePattern):
         """The operation of a pattern, or None."""
         return self._pair(pattern_or_name)[0]
 
-    def get_tensor(self, pattern_or_name):
+    def get_tensor(self, pattern_or_name: OpTypePattern):
         """The tensor by which the operation of a pattern is used, or None."""
         return self._pair(pattern_or_name)[1]
 
@@ -42,7 +48,7 @@ class OpTypePattern:
       ValueError: for more than 8 inputs.
     """
 
-    def __init__(self, op_type, name=None, inputs=None, ordered_inputs: bool = True):
+    def __init__(self, op_type: str, name=None, inputs: Any = None, ordered_inputs: bool = True):
         if inputs is not None and len(inputs) > 8:
             raise ValueError("Only < 8 inputs are allowed when ordered_inputs is False.")
         self.name = name
@@ -80,10 +86,10 @@ class OneofPattern:
 
     name = None
 
-    def __init__(self, sub_patterns):
+    def __init__(self, sub_patterns: Sequence[Any]):
         self._patterns: Sequence[Any] = sub_patterns
 
-    def match(self, op, tensor):
+    def match(self, op: Operation, tensor: TensorLike | None):
         """Match an operation as `OpTypePattern.match` does."""
         return next((found for each in self._patterns if (found := each.match(op, tensor)) is not None), None)
 
@@ -99,13 +105,13 @@ class GraphMatcher:
         found = self._pattern.match(op, None)
         return None if found is None else MatchResult(found)
 
-    def match_ops(self, ops) -> Iterator[MatchResult]:
+    def match_ops(self, ops: Sequence[Any]) -> Iterator[MatchResult]:
         """The matches at some operations."""
         for op in ops:
             found = self.match_op(op)
             if found is not None:
                 yield found
 
-    def match_graph(self, graph) -> Iterator[MatchResult]:
+    def match_graph(self, graph: Graph) -> Iterator[MatchResult]:
         """The matches in a graph."""
         yield from self.match_ops(graph.get_operations())

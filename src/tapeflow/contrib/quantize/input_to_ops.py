@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.contrib.quantize import common
+
+if TYPE_CHECKING:
+    from tapeflow.graph.operation import Operation
 
 
 class InputToOps:
@@ -19,7 +24,7 @@ class InputToOps:
                 for tensor in op.inputs:
                     self.mapping.setdefault(tensor, set()).add(op)
 
-    def ConsumerOperations(self, producer_op):
+    def ConsumerOperations(self, producer_op: Operation):
         """The operations that use outputs of an operation.
 
         Args:

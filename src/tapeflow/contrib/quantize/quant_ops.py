@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tapeflow.compat import v1
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.train.moving_averages import assign_moving_average
 
 _KEYS = v1.GraphKeys
 
 
-def FixedQuantize(inputs, init_min=-6.0, init_max: float = 6.0, scope=None):
+def FixedQuantize(inputs: TensorLike, init_min: float = -6.0, init_max: float = 6.0, scope=None):
     """Round to 8 bits of a range.
 
     Args:
@@ -26,9 +29,9 @@ def FixedQuantize(inputs, init_min=-6.0, init_max: float = 6.0, scope=None):
 
 
 def LastValueQuantize(
-    inputs, per_channel: bool = False, init_min=-6.0, init_max: float = 6.0, vars_collection=None,
-    name_prefix: str = "LastValueQuant", reuse=None, is_training: bool = True, num_bits: int = 8,
-    narrow_range: bool = False, symmetric: bool = False,
+    inputs: TensorLike, per_channel: bool = False, init_min: float = -6.0, init_max: float = 6.0,
+    vars_collection: str | None = None, name_prefix: str = "LastValueQuant", reuse: bool | None = None,
+    is_training: bool = True, num_bits: int = 8, narrow_range: bool = False, symmetric: bool = False,
 ):  # fmt: skip
     """Round to few bits of the range that the values have in the last step of training.
 
@@ -49,7 +52,7 @@ def LastValueQuantize(
       Floats of the shape of the inputs.
     """
 
-    def update(variable, value, what):
+    def update(variable: Variable, value: Tensor, what: str):
         return v1.assign(variable, value, name=f"Assign{what}Last")
 
     collections = [vars_collection] if vars_collection else []
@@ -58,9 +61,10 @@ def LastValueQuantize(
 
 
 def MovingAvgQuantize(
-    inputs, per_channel: bool = False, init_min=-6.0, init_max: float = 6.0, ema_decay: float = 0.999,
-    vars_collection=_KEYS.MOVING_AVERAGE_VARIABLES, name_prefix: str = "MovingAvgQuantize", reuse=None,
-    is_training: bool = True, num_bits: int = 8, narrow_range: bool = False, symmetric: bool = False,
+    inputs: TensorLike, per_channel: bool = False, init_min=-6.0, init_max: float = 6.0, ema_decay: float = 0.999,
+    vars_collection: str = _KEYS.MOVING_AVERAGE_VARIABLES, name_prefix: str = "MovingAvgQuantize",
+    reuse: bool | None = None, is_training: bool = True, num_bits: int = 8, narrow_range: bool = False,
+    symmetric: bool = False,
 ):  # fmt: skip
     """Round to few bits of a range that is a moving average of those of the steps of training.
 
@@ -72,7 +76,7 @@ def MovingAvgQuantize(
       Floats of the shape of the inputs.
     """
 
-    def update(variable, value, what):
+    def update(variable: Variable, value: Tensor, what: str):
         return assign_moving_average(variable, value, ema_decay, name=f"Assign{what}Ema")
 
     collections = [vars_collection] if vars_collection else []
@@ -81,8 +85,8 @@ def MovingAvgQuantize(
 
 
 def _quantized(
-    inputs, per_channel, low, high, collections, prefix, reuse, training: bool | Tensor, bits, narrow,
-    symmetric, update,
+    inputs, per_channel: bool, low, high, collections: Any, prefix, reuse: bool | None, training: bool | Tensor,
+    bits: int, narrow: bool, symmetric: bool, update: Callable[..., Any],
 ):
     with v1.variable_scope(None, default_name=prefix, values=[inputs], reuse=reuse) as scope:
         scope.set_partitioner(None)
@@ -111,7 +115,7 @@ def _quantized(
         return fake_quant(inputs, least, greatest, num_bits=bits, narrow_range=narrow)
 
 
-def _range(inputs, per_channel, bits, narrow, symmetric):
+def _range(inputs, per_channel: bool, bits: int, narrow: bool, symmetric: bool):
     """The least and the greatest value, with zero between them."""
     low = high = inputs
     if not per_channel or inputs.shape.rank > 1:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize.fold_batch_norms import FoldBatchNorms
 from tapeflow.contrib.quantize.rewriting import Quantize
 from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 __all__ = [
     "create_eval_graph", "create_training_graph", "experimental_create_eval_graph",
@@ -15,7 +20,7 @@ __all__ = [
 _TRAINING = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
 
 
-def create_training_graph(input_graph=None, quant_delay=0):
+def create_training_graph(input_graph: Graph | None = None, quant_delay: int = 0):
     """Rewrite a graph so that it trains with weights and activations of 8 bits; gradients are added after that.
 
     Args:
@@ -28,7 +33,7 @@ def create_training_graph(input_graph=None, quant_delay=0):
     _rewrite(input_graph, True, quant_delay=quant_delay)
 
 
-def create_eval_graph(input_graph=None):
+def create_eval_graph(input_graph: Graph | None = None):
     """Rewrite a graph so that it computes with weights and activations of 8 bits, in ranges that training measured.
 
     Args:
@@ -41,8 +46,8 @@ def create_eval_graph(input_graph=None):
 
 
 def experimental_create_training_graph(
-    input_graph=None, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False, quant_delay=0,
-    freeze_bn_delay=None, scope=None,
+    input_graph: Graph | None = None, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
+    quant_delay: int = 0, freeze_bn_delay=None, scope: str | None = None,
 ):  # fmt: skip
     """Rewrite a graph so that it trains with weights and activations of few bits; gradients are added after that.
 
@@ -83,7 +88,7 @@ def experimental_create_eval_graph(
 
 def _rewrite(
     graph, training: bool | Tensor, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
-    quant_delay=None, freeze_bn_delay=None, scope=None,
+    quant_delay: int | None = None, freeze_bn_delay=None, scope: str | None = None,
 ):  # fmt: skip
     graph = v1.get_default_graph() if graph is None else graph
     found = {op.type for op in graph.get_operations() if op.type.startswith(_TRAINING)}

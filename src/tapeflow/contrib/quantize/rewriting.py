@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tapeflow.compat import v1
 from tapeflow.contrib.quantize import common, quant_ops
 from tapeflow.contrib.quantize.graph_matcher import GraphMatcher, OneofPattern, OpTypePattern
 from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.quantize.graph_matcher import MatchResult
+    from tapeflow.graph.graph import Graph
+    from tapeflow.graph.operation import Operation
 
 _LAYERS = "Conv2D|MatMul|DepthwiseConv2dNative"
 _SUMS = "Add|AddV2"
@@ -27,8 +33,9 @@ class _Layer(NamedTuple):
 
 
 def Quantize(
-    graph, is_training, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
-    ema_decay: float = 0.999, quant_delay=None, vars_collection=v1.GraphKeys.GLOBAL_VARIABLES, scope=None,
+    graph: Graph, is_training, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
+    ema_decay: float = 0.999, quant_delay: int | None = None, vars_collection: str = v1.GraphKeys.GLOBAL_VARIABLES,
+    scope: str | None = None,
 ):  # fmt: skip
     """Put operations that round behind the weights and the activations of a graph's layers.
 
@@ -63,7 +70,8 @@ def _folder(name: str):
 
 class _Rewriter:
     def __init__(
-        self, training: bool | Tensor, weight_bits, activation_bits, symmetric, decay, delay, collection
+        self, training: bool | Tensor, weight_bits: int, activation_bits: int, symmetric: bool, decay: float,
+        delay: int | None, collection: str,
     ):
         self.training, self.symmetric, self.decay = training, symmetric, decay
         self.weight_bits, self.activation_bits = weight_bits, activation_bits
@@ -133,11 +141,11 @@ class _Rewriter:
             self.rounded[variable] = rounded
 
 
-def _is_before(op, kinds):
+def _is_before(op: Operation, kinds: Sequence[str]):
     return any(each.type in kinds for each in common.consumers(op))
 
 
-def _is_rounded(tensor):
+def _is_rounded(tensor: Tensor):
     """Whether rounding follows a tensor, maybe after a change of shape."""
     open_ = list(tensor.consumers())
     while open_:
@@ -149,7 +157,7 @@ def _is_rounded(tensor):
     return False
 
 
-def _is_between(op, done):
+def _is_between(op: Operation, done):
     """Whether an operation is a sum or product of rounded values, whose result is not rounded yet."""
     if op in done or op.type not in ("Add", "AddV2", "Mul"):
         return False
@@ -176,7 +184,7 @@ def _weight_patterns():
     return [joined, parts, same, OpTypePattern("ReadVariableOp"), OpTypePattern("Mul")]
 
 
-def _layers(graph):
+def _layers(graph: Graph):
     """The layers of a graph, each once, with as much of what follows as there is."""
     weights = _weight_patterns()
     product = OpTypePattern(_LAYERS, inputs=["*", OneofPattern(weights)], ordered_inputs=False)
@@ -194,7 +202,7 @@ def _layers(graph):
     late = OpTypePattern(_SUMS, inputs=["*", activation], ordered_inputs=False)
     separable = OpTypePattern(_LAYERS, inputs=[output, "*"], ordered_inputs=False)
 
-    def first(match, patterns, get: str = "get_op"):
+    def first(match: MatchResult, patterns: Sequence[Any], get: str = "get_op"):
         return next((found for each in patterns if (found := getattr(match, get)(each)) is not None), None)
 
     found: dict[Any, _Layer] = {}

@@ -6,7 +6,7 @@ import math
 from collections import namedtuple
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -40,14 +40,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def hardmax(logits, name: str | None = None):
+def hardmax(logits: TensorLike, name: str | None = None):
     """A one at the place of the largest, else zeros."""
     logits = convert_to_tensor(logits)
     depth = logits.shape.as_list()[-1] or shape(logits)[-1]
     return one_hot(argmax(logits, -1), depth, dtype=logits.dtype)
 
 
-def safe_cumprod(x, *args, **kwargs):
+def safe_cumprod(x: TensorLike, *args, **kwargs):
     """The cumulative product, by way of logarithms of values not below the smallest positive number."""
     x = convert_to_tensor(x)
     tiny = 1.1754944e-38
@@ -75,7 +75,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
 
 
-def _swapped(x):
+def _swapped(x: Tensor):
     return transpose(x, [1, 0])
 
 
@@ -123,11 +123,11 @@ class _Attention(AttentionMechanism):
     def state_size(self):
         return self.alignments_size
 
-    def initial_alignments(self, batch_size, dtype: DTypeLike):
+    def initial_alignments(self, batch_size: int, dtype: DTypeLike):
         """The probabilities before the first query: zeros."""
         return zeros([batch_size, self.alignments_size], dtype)
 
-    def initial_state(self, batch_size, dtype: DTypeLike):
+    def initial_state(self, batch_size: int, dtype: DTypeLike):
         """The state before the first query."""
         return self.initial_alignments(batch_size, dtype)
 
@@ -154,8 +154,8 @@ class LuongAttention(_Attention):
     _scope = "luong_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, scale: bool = False, probability_fn=None,
-        score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
+        self, num_units: int, memory: TensorLike, memory_sequence_length=None, scale: bool = False,
+        probability_fn=None, score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
         name: str = "LuongAttention",
     ):  # fmt: skip
         probability = probability_fn or softmax
@@ -186,8 +186,8 @@ class BahdanauAttention(_Attention):
     _scope = "bahdanau_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, normalize: bool = False, probability_fn=None,
-        score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
+        self, num_units: int, memory: TensorLike, memory_sequence_length=None, normalize: bool = False,
+        probability_fn=None, score_mask_value=None, dtype: DTypeLike | None = None, custom_key_value_fn=None,
         name: str = "BahdanauAttention",
     ):  # fmt: skip
         probability = probability_fn or softmax
@@ -198,7 +198,7 @@ class BahdanauAttention(_Attention):
         )  # fmt: skip
         self._num_units, self._normalize, self._name = num_units, normalize, name
 
-    def _score(self, query):
+    def _score(self, query: Tensor):
         processed = expand_dims(self.query_layer(query), 1)
         v = get_variable("attention_v", [self._num_units], dtype=query.dtype)
         if not self._normalize:
@@ -245,8 +245,8 @@ class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
     _scope = "bahdanau_monotonic_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, normalize: bool = False, score_mask_value=None,
-        sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
+        self, num_units: int, memory: TensorLike, memory_sequence_length=None, normalize: bool = False,
+        score_mask_value=None, sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
         mode: str = "parallel", dtype: DTypeLike | None = None, name: str = "BahdanauMonotonicAttention",
     ):  # fmt: skip
         super().__init__(
@@ -262,8 +262,8 @@ class LuongMonotonicAttention(_Monotonic, LuongAttention):
     _scope = "luong_monotonic_attention"
 
     def __init__(
-        self, num_units, memory, memory_sequence_length=None, scale: bool = False, score_mask_value=None,
-        sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
+        self, num_units: int, memory: TensorLike, memory_sequence_length=None, scale: bool = False,
+        score_mask_value=None, sigmoid_noise: float = 0.0, sigmoid_noise_seed=None, score_bias_init: float = 0.0,
         mode: str = "parallel", dtype: DTypeLike | None = None, name: str = "LuongMonotonicAttention",
     ):  # fmt: skip
         super().__init__(

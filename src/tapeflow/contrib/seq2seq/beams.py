@@ -10,6 +10,7 @@ from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.contrib.seq2seq.attention import AttentionWrapperState
 from tapeflow.contrib.seq2seq.decoding import Decoder
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -45,10 +46,10 @@ FinalBeamSearchDecoderOutput = namedtuple(
 )
 
 
-def tile_batch(t, multiplier, name: str | None = None):
+def tile_batch(t: TensorLike, multiplier, name: str | None = None):
     """Each row of tensors as many times in a row: [batch * multiplier, ...]."""
 
-    def tiled(x):
+    def tiled(x: Tensor):
         x = convert_to_tensor(x)
         if x.shape.rank is None:
             raise ValueError("t must have statically known rank")
@@ -62,7 +63,7 @@ def tile_batch(t, multiplier, name: str | None = None):
     return nest.map_structure(lambda x: x if isinstance(x, TensorArray) else tiled(x), t)
 
 
-def _walk(step_ids, parent_ids, lengths, end_token):
+def _walk(step_ids, parent_ids, lengths: Tensor, end_token):
     out = np.full_like(step_ids, end_token)
     _, batch, beams = step_ids.shape
     for b in range(batch):
@@ -92,7 +93,7 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name: str
     return made
 
 
-def gather_tree_from_array(t, parent_ids, sequence_length):
+def gather_tree_from_array(t: Tensor, parent_ids, sequence_length: TensorLike):
     """A tensor [time, batch, beam, ...], or [time, batch * beam, ...], with what belongs to the whole sequences."""
     beams = parent_ids.shape.as_list()[2]
     if t.shape.rank is not None and t.shape.rank > 1 and None not in (beams, t.shape[1]):
@@ -127,9 +128,8 @@ class BeamSearchDecoder(Decoder):
     """
 
     def __init__(
-        self, cell, embedding, start_tokens, end_token, initial_state, beam_width, output_layer=None,
-        length_penalty_weight: float = 0.0, coverage_penalty_weight: float = 0.0,
-        reorder_tensor_arrays: bool = True,
+        self, cell, embedding: TensorLike, start_tokens, end_token, initial_state, beam_width, output_layer=None,
+        length_penalty_weight: float = 0.0, coverage_penalty_weight: float = 0.0, reorder_tensor_arrays: bool = True,
     ):  # fmt: skip
         if output_layer is not None and not hasattr(output_layer, "compute_output_shape"):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
@@ -151,10 +151,10 @@ class BeamSearchDecoder(Decoder):
             zeros([self._batch_size], dtypes.int32), beam_width, on_value=False, off_value=True, dtype=dtypes.bool
         )
 
-    def _wide(self, x):
+    def _wide(self, x: Tensor):
         return tile(expand_dims(x, 1), [1, self._beam_width])
 
-    def _split(self, x):
+    def _split(self, x: Tensor):
         """[batch * beam, ...] as [batch, beam, ...]; scalars and TensorArrays as they are."""
         if isinstance(x, TensorArray) or x.shape.rank == 0:
             return x
@@ -162,7 +162,7 @@ class BeamSearchDecoder(Decoder):
         made.set_shape(TensorShape([self._batch, self._beam_width]).concatenate(x.shape[1:]))
         return made
 
-    def _merged(self, x):
+    def _merged(self, x: Tensor):
         if isinstance(x, TensorArray) or x.shape.rank == 0:
             return x
         made = reshape(x, concat([[self._batch_size * self._beam_width], shape(x)[2:]], 0))
@@ -200,7 +200,7 @@ class BeamSearchDecoder(Decoder):
         state = BeamSearchDecoderState(self._initial_cell_state, first, self._finished, lengths, none)
         return self._finished, self._start_inputs, state
 
-    def step(self, time, inputs, state, name: str | None = None):
+    def step(self, time, inputs: TensorLike, state, name: str | None = None):
         inputs = nest.map_structure(self._merged, inputs)
         output, cell_state = self._cell(inputs, nest.map_structure(self._merged, state.cell_state))
         if self._output_layer is not None:
@@ -243,12 +243,12 @@ class BeamSearchDecoder(Decoder):
         now_done = logical_or(was_done, equal(words_picked, self._end_token))
         next_lengths = gather(state.lengths, parents, batch_dims=1, axis=1) + cast(~was_done, dtypes.int64)
 
-        def follow(x):
+        def follow(x: Tensor):
             if isinstance(x, TensorArray) or x.shape.rank == 0:
                 return x
             return gather(x, parents, batch_dims=1, axis=1)
 
-        def shaped(x):
+        def shaped(x: Tensor):
             x.set_shape([self._batch, beams])
             return x
 
@@ -272,7 +272,7 @@ class BeamSearchDecoder(Decoder):
             raise ValueError("coverage_penalty_weight needs the state of an AttentionWrapper: there is none")
         return parts[0] if len(parts) == 1 else concat(parts, -1)
 
-    def _scored(self, total, lengths, done, attended):
+    def _scored(self, total, lengths: Tensor, done, attended):
         if self._length_penalty:
             total = total / ((5.0 + cast(lengths, total.dtype)) / 6.0) ** self._length_penalty
         if attended is None:
@@ -282,12 +282,12 @@ class BeamSearchDecoder(Decoder):
         missing = where(done, missing, zeros_like(missing)) * self._coverage_penalty
         return total + cast(expand_dims(missing, 2), total.dtype)
 
-    def finalize(self, outputs, final_state, sequence_lengths):
+    def finalize(self, outputs, final_state, sequence_lengths: TensorLike):
         longest = cast(reduce_max(final_state.lengths, 1), dtypes.int32)
         ids = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, self._end_token)
         if self._reorder:
 
-            def whole(x):
+            def whole(x: Tensor):
                 if not isinstance(x, TensorArray) or x.element_shape.rank is None:
                     return x
                 return gather_tree_from_array(x.stack(), outputs.parent_ids, final_state.lengths)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
@@ -47,11 +50,11 @@ class Decoder:
         """(finished, the first inputs, the first state)."""
         raise NotImplementedError
 
-    def step(self, time, inputs, state, name: str | None = None):
+    def step(self, time, inputs: TensorLike, state, name: str | None = None):
         """(outputs, state, next inputs, finished)."""
         raise NotImplementedError
 
-    def finalize(self, outputs, final_state, sequence_lengths):
+    def finalize(self, outputs, final_state, sequence_lengths: TensorLike):
         """What becomes of the outputs after the last step."""
         raise NotImplementedError
 
@@ -61,15 +64,15 @@ class Decoder:
         return False
 
 
-def _empty(size, dtype: DType, batch):
+def _empty(size: Tensor, dtype: DType, batch):
     return zeros([batch, *TensorShape(size).as_list()], dtype)
 
 
 
 
 def dynamic_decode(
-    decoder, output_time_major=False, impute_finished=False, maximum_iterations=None,
-    parallel_iterations=32, swap_memory=False, scope=None, **kwargs,
+    decoder, output_time_major: bool = False, impute_finished: bool = False, maximum_iterations=None,
+    parallel_iterations=32, swap_memory: bool = False, scope=None, **kwargs,
 ):  # fmt: skip
     """(outputs, final state, lengths of the sequences).
 
@@ -107,7 +110,7 @@ def dynamic_decode(
         ]  # fmt: skip
         traced = False
 
-        def body(time, arrays, state, inputs, finished, lengths):
+        def body(time, arrays: Sequence[Any], state, inputs: Tensor, finished, lengths: Tensor):
             nonlocal traced
             with variable_scope(found, reuse=True if traced else None, auxiliary_name_scope=False):
                 outputs, next_state, next_inputs, now = decoder.step(time, inputs, state)
@@ -195,7 +198,7 @@ class BasicDecoder(Decoder):
     def initialize(self, name: str | None = None):
         return (*self._helper.initialize(), self._initial_state)
 
-    def step(self, time, inputs, state, name: str | None = None):
+    def step(self, time, inputs: TensorLike, state, name: str | None = None):
         with context.name_scope_v1(name, "BasicDecoderStep", [time, inputs, state]):
             output, new_state = self._cell(inputs, state)
             if self._output_layer is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.compat.v1.nn import embedding_lookup
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def categorical_sample(logits, dtype: DTypeLike = dtypes.int32, sample_shape=(), seed: int | None = None):
+def categorical_sample(logits: TensorLike, dtype: DTypeLike = dtypes.int32, sample_shape=(), seed: int | None = None):
     """Class numbers, drawn with the probabilities of the logits."""
     if sample_shape:
         raise ValueError("sample_shape must be ()")
@@ -37,7 +37,8 @@ def categorical_sample(logits, dtype: DTypeLike = dtypes.int32, sample_shape=(),
 
 
 def bernoulli_sample(
-    probs=None, logits=None, dtype: DTypeLike = dtypes.int32, sample_shape=(), seed: int | None = None
+    probs: TensorLike | None = None, logits: TensorLike | None = None, dtype: DTypeLike = dtypes.int32,
+    sample_shape=(), seed: int | None = None,
 ):
     """Zeros and ones, drawn with these probabilities."""
     p = convert_to_tensor(probs) if probs is not None else sigmoid(convert_to_tensor(logits))
@@ -99,7 +100,7 @@ def _time_first(x):
     return transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
-def _by_time(x):
+def _by_time(x: Tensor):
     """The steps of a tensor whose first axis is time, as a TensorArray."""
     return TensorArray(x.dtype, size=shape(x)[0], element_shape=x.shape[1:]).unstack(x)
 
@@ -107,7 +108,9 @@ def _by_time(x):
 class TrainingHelper(Helper):
     """Reads the targets themselves, one after another."""
 
-    def __init__(self, inputs, sequence_length, time_major: bool = False, name: str | None = None):
+    def __init__(
+        self, inputs: TensorLike, sequence_length: TensorLike, time_major: bool = False, name: str | None = None
+    ):
         inputs = nest.map_structure(convert_to_tensor, inputs)
         self.inputs = inputs
         if not time_major:
@@ -149,8 +152,8 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     """Reads the targets, or with some probability what was sampled (Bengio et al. 2015)."""
 
     def __init__(
-        self, inputs, sequence_length, embedding, sampling_probability, time_major: bool = False,
-        seed: int | None = None, scheduling_seed=None, name: str | None = None,
+        self, inputs: TensorLike, sequence_length: TensorLike, embedding: TensorLike, sampling_probability,
+        time_major: bool = False, seed: int | None = None, scheduling_seed=None, name: str | None = None,
     ):  # fmt: skip
         self._embed = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._probability = convert_to_tensor(sampling_probability)
@@ -183,7 +186,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     """
 
     def __init__(
-        self, inputs, sequence_length, sampling_probability, time_major: bool = False,
+        self, inputs: TensorLike, sequence_length: TensorLike, sampling_probability, time_major: bool = False,
         seed: int | None = None, next_inputs_fn=None, auxiliary_inputs=None, name: str | None = None,
     ):  # fmt: skip
         self._probability = convert_to_tensor(sampling_probability)
@@ -217,7 +220,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 class GreedyEmbeddingHelper(Helper):
     """Reads the class of the highest output, as a vector."""
 
-    def __init__(self, embedding, start_tokens, end_token):
+    def __init__(self, embedding: TensorLike, start_tokens, end_token):
         self._embed = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._start_tokens = convert_to_tensor(start_tokens, dtypes.int32)
         self._end_token = convert_to_tensor(end_token, dtypes.int32)
@@ -245,7 +248,9 @@ class GreedyEmbeddingHelper(Helper):
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     """Reads a class that is drawn with the probabilities of the outputs, as a vector."""
 
-    def __init__(self, embedding, start_tokens, end_token, softmax_temperature=None, seed: int | None = None):
+    def __init__(
+        self, embedding: TensorLike, start_tokens, end_token, softmax_temperature=None, seed: int | None = None
+    ):
         super().__init__(embedding, start_tokens, end_token)
         self._temperature, self._seed = softmax_temperature, seed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.layout import reshape
@@ -14,9 +15,9 @@ __all__ = ["sequence_loss"]
 
 
 def sequence_loss(
-    logits, targets, weights, average_across_timesteps: bool = True, average_across_batch: bool = True,
-    sum_over_timesteps: bool = False, sum_over_batch: bool = False, softmax_loss_function=None,
-    name: str | None = None,
+    logits: TensorLike, targets: TensorLike, weights: TensorLike, average_across_timesteps: bool = True,
+    average_across_batch: bool = True, sum_over_timesteps: bool = False, sum_over_batch: bool = False,
+    softmax_loss_function=None, name: str | None = None,
 ):  # fmt: skip
     """The weighted cross-entropy of logits [batch, time, classes] and targets [batch, time].
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class DataProvider:
     """Gives the tensors of items, which are another example from run to run."""
 
-    def __init__(self, items_to_tensors, num_samples):
+    def __init__(self, items_to_tensors: dict[str, Any], num_samples: int):
         self._items_to_tensors, self._num_samples = items_to_tensors, num_samples
 
-    def get(self, items):
+    def get(self, items: Sequence[str]):
         """The tensors of a list of items. Raises ValueError for what is no list, and for unknown items."""
         if not isinstance(items, (list, tuple)):
             raise ValueError("items must be a list or tuple")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.contrib.slim.data_provider import DataProvider
 from tapeflow.contrib.slim.parallel_reader import parallel_read
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.slim.dataset import Dataset
 
 
 class DatasetDataProvider(DataProvider):
@@ -13,9 +18,9 @@ class DatasetDataProvider(DataProvider):
     """
 
     def __init__(
-        self, dataset, num_readers: int = 1, reader_kwargs=None, shuffle: bool = True, num_epochs=None,
-        common_queue_capacity: int = 256, common_queue_min: int = 128, record_key: str = "record_key",
-        seed: int | None = None, scope=None,
+        self, dataset: Dataset, num_readers: int = 1, reader_kwargs=None, shuffle: bool = True,
+        num_epochs: int | None = None, common_queue_capacity: int = 256, common_queue_min: int = 128,
+        record_key: str = "record_key", seed: int | None = None, scope=None,
     ):  # fmt: skip
         key, data = parallel_read(
             dataset.data_sources, dataset.reader, num_epochs, num_readers, reader_kwargs, shuffle,

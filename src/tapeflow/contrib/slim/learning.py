@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import train as _train
 from tapeflow.compat import v1
@@ -13,10 +15,15 @@ from tapeflow.contrib.training.training import (
     multiply_gradients,
 )
 from tapeflow.contrib.training.training import create_train_op as _create_train_op
+from tapeflow.core.annotations import IntLike, TensorLike, Variable
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.graph.run.timeline import Timeline
 from tapeflow.train.global_step import get_or_create_global_step
 from tapeflow.v1 import logging
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import Session
+    from tapeflow.train.sync_replicas import SyncReplicasOptimizer
 
 __all__ = [
     "add_gradients_summaries", "clip_gradient_norms", "create_train_op", "multiply_gradients", "train",
@@ -26,13 +33,14 @@ _USE_DEFAULT = 0
 
 
 def create_train_op(
-    total_loss, optimizer, global_step=_USE_DEFAULT, update_ops=None, variables_to_train=None,
-    clip_gradient_norm=0, summarize_gradients: bool = False, gate_gradients=1, aggregation_method=None,
-    colocate_gradients_with_ops: bool = False, gradient_multipliers=None, check_numerics: bool = True,
+    total_loss: TensorLike, optimizer: Any, global_step: int = _USE_DEFAULT, update_ops: Sequence[Any] | None = None,
+    variables_to_train=None, clip_gradient_norm: float = 0, summarize_gradients: bool = False,
+    gate_gradients: int = 1, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+    gradient_multipliers: Mapping[Any, Any] | None = None, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that trains and gives the loss; see `contrib.training.create_train_op`."""
 
-    def transform(pairs):
+    def transform(pairs: Sequence[Any]):
         if gradient_multipliers:
             pairs = multiply_gradients(pairs, gradient_multipliers)
         return clip_gradient_norms(pairs, clip_gradient_norm) if clip_gradient_norm > 0 else pairs
@@ -154,7 +162,7 @@ def _begun(hook):
     return hook
 
 
-def _listed(sync_optimizer, startup_delay_steps):
+def _listed(sync_optimizer: SyncReplicasOptimizer | None, startup_delay_steps: int):
     """The synchronous optimizers, which workers do not wait for."""
     optimizers = sync_optimizer if isinstance(sync_optimizer, (list, tuple)) else [sync_optimizer]
     optimizers = [optimizer for optimizer in optimizers if optimizer is not None]
@@ -163,12 +171,14 @@ def _listed(sync_optimizer, startup_delay_steps):
     return optimizers
 
 
-def _wait_for_step(session, step, least):
+def _wait_for_step(session: Session, step: IntLike, least: int):
     while least > 0 and session.run(step) < least:
         time.sleep(1)
 
 
-def _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, saver):
+def _check(
+    train_op: Any, logdir: str | None, number_of_steps: int, trace_every_n_steps: int | None, summary_op: int, saver
+):
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     if number_of_steps is not None and number_of_steps <= 0:
@@ -181,7 +191,10 @@ def _check(train_op, logdir, number_of_steps, trace_every_n_steps, summary_op, s
         raise ValueError("Cannot provide summary_op or saver because logdir=None")
 
 
-def _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir, writer):
+def _step_kwargs(
+    step: Variable, number_of_steps: int | None, log_every_n_steps: int, trace_every_n_steps: int | None, logdir,
+    writer,
+):
     """What `train_step` is given where the caller gives nothing."""
     found = {}
     if number_of_steps:
@@ -197,7 +210,10 @@ def _step_kwargs(step, number_of_steps, log_every_n_steps, trace_every_n_steps, 
 class _Starting:
     """How the variables of a session get their first values; the arguments are those of `train`."""
 
-    def __init__(self, init_op, init_feed_dict, local_init_op, init_fn, ready_op):
+    def __init__(
+        self, init_op: Any, init_feed_dict: Mapping[Any, Any] | None, local_init_op: int,
+        init_fn: Callable[..., Any] | None, ready_op: int | None,
+    ):
         self._feed, self._function = init_feed_dict, init_fn
         self._begin = v1.global_variables_initializer() if init_op is _USE_DEFAULT else init_op
         self._local = local_init_op
@@ -205,7 +221,7 @@ class _Starting:
             self._local = v1.group(v1.local_variables_initializer(), v1.tables_initializer())
         self._ready = v1.report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
 
-    def run(self, session, saver, logdir):
+    def run(self, session, saver, logdir: str | None):
         """Initialises, and restores the last checkpoint if there is one. Raises RuntimeError if something is left."""
         restored = logdir and saver is not None and _train.latest_checkpoint(logdir)
         if self._begin is not None:
@@ -226,7 +242,7 @@ class _Starting:
 class _Regularly:
     """Says every so many seconds, if at all, that something is due."""
 
-    def __init__(self, seconds, wanted):
+    def __init__(self, seconds: int, wanted: bool):
         self._seconds, self._wanted = seconds, wanted
         self._last = time.time()
 

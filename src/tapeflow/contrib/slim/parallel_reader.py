@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from tapeflow.core import dtypes as _dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.core.files.file_system import glob
@@ -10,6 +13,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue import queues as queues
 from tapeflow.train.input import add_summary, string_input_producer
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
+
+if TYPE_CHECKING:
+    from tapeflow.ops.queue.queues import FIFOQueue, RandomShuffleQueue
 
 __all__ = ["ParallelReader", "get_data_files", "parallel_read", "single_pass_read"]
 
@@ -26,7 +32,10 @@ class ParallelReader:
       TypeError: for a queue of other dtypes.
     """
 
-    def __init__(self, reader_class, common_queue, num_readers: int = 4, reader_kwargs=None):
+    def __init__(
+        self, reader_class: type, common_queue: FIFOQueue | RandomShuffleQueue, num_readers: int = 4,
+        reader_kwargs=None,
+    ):
         if list(common_queue.dtypes) != [_dtypes.string] * 2:
             raise TypeError("common_queue.dtypes must be [tf.string, tf.string]")
         self._readers = [reader_class(**(reader_kwargs or {})) for _ in range(num_readers)]
@@ -42,7 +51,7 @@ class ParallelReader:
         """The queue of the records."""
         return self._common_queue
 
-    def read(self, queue, name: str | None = None):
+    def read(self, queue: FIFOQueue, name: str | None = None):
         """(key, record) of one of the files whose names are in a queue."""
         self._fill_from(queue)
         return self._common_queue.dequeue(name=name)
@@ -52,7 +61,7 @@ class ParallelReader:
         self._fill_from(queue)
         return self._common_queue.dequeue_up_to(num_records, name)
 
-    def _fill_from(self, queue):
+    def _fill_from(self, queue: FIFOQueue):
         filling = [self._common_queue.enqueue(reader.read(queue)) for reader in self._readers]
         add_queue_runner(QueueRunner(self._common_queue, filling))
 
@@ -98,7 +107,7 @@ def parallel_read(
         return ParallelReader(reader_class, common, num_readers, reader_kwargs).read(names)
 
 
-def single_pass_read(data_sources, reader_class, reader_kwargs=None, scope=None):
+def single_pass_read(data_sources: str, reader_class: type, reader_kwargs=None, scope=None):
     """(key, record) of files, in their order, once; see `parallel_read`."""
     files = get_data_files(data_sources)
     with name_scope(scope or "single_pass_read"):
@@ -106,7 +115,7 @@ def single_pass_read(data_sources, reader_class, reader_kwargs=None, scope=None)
         return reader_class(**(reader_kwargs or {})).read(names)
 
 
-def get_data_files(data_sources):
+def get_data_files(data_sources: Sequence[str] | str):
     """The paths that a path, a pattern, or a list of these stand for. Raises ValueError for none."""
     if isinstance(data_sources, (list, tuple)):
         files = [path for source in data_sources for path in get_data_files(source)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.slim.data_decoder import DataDecoder
 from tapeflow.core import dtypes, sparse_tensor
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.ops.array.joining import concat, stack
 from tapeflow.ops.array.layout import reshape, transpose
 from tapeflow.ops.array.rows import shape as shape_of
@@ -20,6 +22,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, logical_or
 from tapeflow.ops.math.reduction import reduce_prod
 from tapeflow.ops.sparse import functions as sparse
+
+if TYPE_CHECKING:
+    from tapeflow.ops.lookup.tables import StaticHashTable
 
 __all__ = [
     "BackupHandler", "BoundingBox", "Image", "ItemHandler", "ItemHandlerCallback", "LookupTensor", "SparseTensor",
@@ -38,7 +43,7 @@ def _dense(value, default=None):
 class ItemHandler(ABC):
     """Base: makes an item of the features that it names by their `keys`."""
 
-    def __init__(self, keys):
+    def __init__(self, keys: Sequence[str]):
         self._keys = list(keys) if isinstance(keys, (list, tuple)) else [keys]
 
     @property
@@ -54,7 +59,7 @@ class ItemHandler(ABC):
 class ItemHandlerCallback(ItemHandler):
     """A function as a handler."""
 
-    def __init__(self, keys, func):
+    def __init__(self, keys: Sequence[str], func: Callable[..., Any]):
         super().__init__(keys)
         self._func = func
 
@@ -85,7 +90,9 @@ class Tensor(ItemHandler):
     Raises ValueError for both.
     """
 
-    def __init__(self, tensor_key, shape_keys=None, shape: ShapeLike | None = None, default_value=0):
+    def __init__(
+        self, tensor_key: str, shape_keys: Any = None, shape: ShapeLike | None = None, default_value: TensorLike = 0
+    ):
         if shape_keys and shape is not None:
             raise ValueError("Cannot specify both shape_keys and shape parameters.")
         if shape_keys and not isinstance(shape_keys, list):
@@ -108,7 +115,8 @@ class LookupTensor(Tensor):
     """A feature, looked up in a table."""
 
     def __init__(
-        self, tensor_key, table, shape_keys=None, shape: ShapeLike | None = None, default_value: str = ""
+        self, tensor_key: str, table: StaticHashTable, shape_keys=None, shape: ShapeLike | None = None,
+        default_value: str = "",
     ):
         self._table = table
         super().__init__(tensor_key, shape_keys, shape, default_value)
@@ -141,7 +149,7 @@ class SparseTensor(ItemHandler):
 
     def __init__(
         self, indices_key=None, values_key=None, shape_key=None, shape: ShapeLike | None = None,
-        densify: bool = False, default_value=0,
+        densify: bool = False, default_value: int = 0,
     ):
         self._indices_key, self._values_key = indices_key or "indices", values_key or "values"
         self._shape_key, self._shape = shape_key, shape
@@ -173,7 +181,7 @@ class Image(ItemHandler):
     """
 
     def __init__(
-        self, image_key=None, format_key=None, shape: ShapeLike | None = None, channels=3,
+        self, image_key=None, format_key=None, shape: ShapeLike | None = None, channels: int = 3,
         dtype: DTypeLike = dtypes.uint8, repeated: bool = False, dct_method: str = "",
     ):  # fmt: skip
         self._image_key, self._format_key = image_key or "image/encoded", format_key or "image/format"
@@ -212,7 +220,7 @@ class TFExampleDecoder(DataDecoder):
       items_to_handlers: a handler for each item, by name.
     """
 
-    def __init__(self, keys_to_features, items_to_handlers):
+    def __init__(self, keys_to_features: dict[str, Any], items_to_handlers: dict[str, Any]):
         self._keys_to_features, self._items_to_handlers = keys_to_features, items_to_handlers
 
     def list_items(self):

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import collections
+from typing import TYPE_CHECKING, Any
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.solvers import util
+from tapeflow.core.annotations import IntLike, Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from tapeflow.ops.lists.tensor_array import TensorArray
+    from tapeflow.ops.lists.tensor_array_staged import StagedTensorArray
 
 __all__ = ["bidiag_matmul", "lanczos_bidiag"]
 
@@ -16,14 +22,14 @@ def _column(array, i):
     return tf.expand_dims(array.read(i), -1)
 
 
-def _with_column(array, column, i):
+def _with_column(array: TensorArray | StagedTensorArray, column: Any, i: IntLike):
     return array.write(i, tf.reshape(column, [-1]))
 
 
-def _once(count, basis, v):
+def _once(count: IntLike, basis: TensorArray | StagedTensorArray, v: Tensor):
     """(v made orthogonal to the first `count` columns and normalized, its norm before that)."""
 
-    def step(j, v):
+    def step(j: IntLike, v: Tensor):
         other = _column(basis, j)
         out = v - tf.matmul(other, v, adjoint_a=True) * other
         out.set_shape(v.shape)
@@ -33,7 +39,7 @@ def _once(count, basis, v):
     return util.l2normalize(v)
 
 
-def _orthogonal(count, basis, v):
+def _orthogonal(count: IntLike, basis: TensorArray | StagedTensorArray, v: Tensor):
     """`_once`, and again where the first time took most of the vector away."""
     once, norm = _once(count, basis, v)
 
@@ -44,7 +50,9 @@ def _orthogonal(count, basis, v):
     return tf.cond(norm < 0.7071 * util.l2norm(v), twice, lambda: (once, norm))
 
 
-def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="lanczos_bidiag"):
+def lanczos_bidiag(
+    operator, k, orthogonalize: bool = True, starting_vector: TensorLike | None = None, name: str = "lanczos_bidiag"
+):
     """Orthonormal U [m, k + 1] and V [n, k] with A V = U B for a lower bidiagonal B.
 
     Args:
@@ -57,10 +65,10 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
       A tuple (u, v, alpha: the diagonal of B [k], beta: what lies below it [k]).
     """
 
-    def normal(count, basis, v):
+    def normal(count: IntLike, basis: TensorArray | StagedTensorArray, v: Tensor):
         return _orthogonal(count, basis, v) if orthogonalize else util.l2normalize(v)
 
-    def step(i, state):
+    def step(i: IntLike, state):
         u = _column(state.u, i)
         r = operator.apply_adjoint(u)
         shape = r.shape
@@ -75,7 +83,7 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
             state.beta.write(i, beta),
         )
 
-    def array(size):
+    def array(size: TensorLike):
         return tf.TensorArray(operator.dtype, size, clear_after_read=False)
 
     with tf.name_scope(name):
@@ -88,7 +96,7 @@ def lanczos_bidiag(operator, k, orthogonalize=True, starting_vector=None, name="
         return LanczosBidiagState(u, v, last.alpha.stack(), last.beta.stack())
 
 
-def bidiag_matmul(matrix, alpha, beta, adjoint_b: bool = False, name: str = "bidiag_matmul"):
+def bidiag_matmul(matrix: Any, alpha: Any, beta: Any, adjoint_b: bool = False, name: str = "bidiag_matmul"):
     """A matrix times a lower bidiagonal B [k + 1, k], or times the adjoint of B without its last row.
 
     Args:

@@ -6,6 +6,7 @@ import collections
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.solvers import util
+from tapeflow.core.annotations import IntLike
 
 __all__ = ["cgls"]
 
@@ -27,7 +28,7 @@ def cgls(operator, rhs, tol=1e-6, max_iter=20, name="cgls"):
       residual of the normal equations).
     """
 
-    def step(i, state):
+    def step(i: IntLike, state):
         q = operator.apply(state.p)
         alpha = state.gamma / util.l2norm_squared(q)
         r = state.r - alpha * q

@@ -6,6 +6,7 @@ import collections
 
 import tapeflow.compat.v1 as tf
 from tapeflow.contrib.solvers import util
+from tapeflow.core.annotations import IntLike, Tensor
 
 __all__ = ["conjugate_gradient"]
 
@@ -30,10 +31,10 @@ def conjugate_gradient(
       under the preconditioner).
     """
 
-    def conditioned(r):
+    def conditioned(r: Tensor):
         return r if preconditioner is None else preconditioner.apply(r)
 
-    def step(i, state):
+    def step(i: IntLike, state):
         z = operator.apply(state.p)
         alpha = state.gamma / util.dot(state.p, z)
         r = state.r - alpha * z

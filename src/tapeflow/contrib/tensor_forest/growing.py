@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
+
 # Columns of `Tree.splits`: the feature, or NO_FEATURE in a leaf; the children; the leaf's row among candidates.
 FEATURE, LEFT, RIGHT, ROW = range(4)
 NO_FEATURE = -1
@@ -70,7 +72,7 @@ def new_tree(settings: Settings) -> Tree:
     )
 
 
-def _no_candidates(settings, rows):
+def _no_candidates(settings: Settings, rows: int):
     count = settings.candidates
     return (
         np.full((rows, count), NO_FEATURE, np.int32),
@@ -92,7 +94,7 @@ def leaf_of(tree: Tree, data: np.ndarray, or_equal: bool) -> np.ndarray:
         at = np.where(inner, np.where(goes_left, split[:, LEFT], split[:, RIGHT]), at)
 
 
-def _is_left(values, thresholds, or_equal):
+def _is_left(values: TensorLike, thresholds: np.ndarray, or_equal: bool):
     return values <= thresholds if or_equal else values < thresholds
 
 
@@ -137,7 +139,7 @@ def grown(
     return tree
 
 
-def _add_candidates(tree, rows, data, rng):
+def _add_candidates(tree, rows: np.ndarray, data, rng):
     """Each example adds a candidate where its leaf has too few."""
     for row in np.unique(rows):
         free = np.flatnonzero(tree.features[row] == NO_FEATURE)
@@ -148,7 +150,7 @@ def _add_candidates(tree, rows, data, rng):
             tree.values[row, free[: len(examples)]] = data[examples, chosen]
 
 
-def _count(tree, rows, data, statistics, settings):
+def _count(tree: Tree, rows: np.ndarray, data: TensorLike, statistics: np.ndarray, settings: Settings):
     """Adds the examples to the sides of the candidates of their leaves."""
     features = tree.features[rows]
     values = np.take_along_axis(data, np.maximum(features, 0), 1)
@@ -177,7 +179,7 @@ def weight_of(sums: np.ndarray, regression: bool) -> np.ndarray:
     return sums[..., 0] if regression else sums.sum(-1)
 
 
-def _split(tree, node, settings):
+def _split(tree: Tree, node: int, settings: Settings):
     """The tree with the node split, if it has seen enough for that."""
     row = tree.splits[node, ROW]
     sides = tree.sides[row].astype(np.float64)

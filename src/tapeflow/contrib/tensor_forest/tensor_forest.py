@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from tapeflow.contrib.tensor_forest.growing import (
     new_tree,
     weight_of,
 )
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
 
 _MODELS = ("all_dense", "all_sparse", "sparse_then_dense")
@@ -64,11 +66,10 @@ class ForestHParams:
     def __init__(
         self, num_trees: int = 100, max_nodes: int = 10000, bagging_fraction: float = 1.0,
         num_splits_to_consider: int = 0, feature_bagging_fraction: float = 1.0, max_fertile_nodes: int = 0,
-        split_after_samples=250, valid_leaf_threshold=1, dominate_method: str = "bootstrap",
+        split_after_samples: int = 250, valid_leaf_threshold: int = 1, dominate_method: str = "bootstrap",
         dominate_fraction: float = 0.99, model_name: str = "all_dense", split_finish_name: str = "basic",
-        split_pruning_name: str = "none", prune_every_samples: int = 0,
-        early_finish_check_every_samples: int = 0, collate_examples: bool = False,
-        checkpoint_stats: bool = False, use_running_stats_method: bool = False,
+        split_pruning_name: str = "none", prune_every_samples: int = 0, early_finish_check_every_samples: int = 0,
+        collate_examples: bool = False, checkpoint_stats: bool = False, use_running_stats_method: bool = False,
         initialize_average_splits: bool = False, inference_tree_paths: bool = False, param_file=None,
         split_name: str = "less_or_equal", **kwargs,
     ):  # fmt: skip
@@ -118,7 +119,7 @@ class TreeVariables:
       stats: what leaves count for splits to come; None if the tree is not trained.
     """
 
-    def __init__(self, params, tree_num, training: bool | Tensor):
+    def __init__(self, params, tree_num: int, training: bool | Tensor):
         first = new_tree(params.growth())
         made = [
             v1.get_variable(
@@ -135,7 +136,7 @@ class ForestVariables:
     """The variables of all trees, by their numbers."""
 
     def __init__(
-        self, params, device_assigner=None, training: bool | Tensor = True, tree_variables_class=TreeVariables
+        self, params, device_assigner=None, training: bool | Tensor = True, tree_variables_class: type = TreeVariables
     ):
         with v1.device(device_assigner):
             self.variables = [tree_variables_class(params, i, training) for i in range(params.num_trees)]
@@ -146,7 +147,7 @@ class ForestVariables:
     def __len__(self):
         return len(self.variables)
 
-    def __setitem__(self, t, value):
+    def __setitem__(self, t: Any, value: Any):
         self.variables[t] = value
 
 
@@ -177,8 +178,9 @@ class RandomForestGraphs:
     """
 
     def __init__(
-        self, params, tree_configs=None, tree_stats=None, device_assigner=None, variables=None,
-        tree_variables_class=TreeVariables, tree_graphs=None, training: bool | Tensor = True,
+        self, params, tree_configs=None, tree_stats=None, device_assigner=None,
+        variables: Sequence[Any] | None = None, tree_variables_class: type = TreeVariables, tree_graphs=None,
+        training: bool | Tensor = True,
     ):  # fmt: skip
         if tree_configs is not None or tree_stats is not None:
             raise NotImplementedError("Trees that TensorFlow wrote cannot be read.")
@@ -220,7 +222,7 @@ class RandomForestGraphs:
             made.append(self.trees[i].training_graph(self._seen_by(i, batch[0]), batch[1], seed, batch[2]))
         return v1.group(*made, name="train")
 
-    def inference_graph(self, input_data):
+    def inference_graph(self, input_data: dict[str, Any]):
         """What the trees say on average.
 
         Returns:
@@ -238,11 +240,11 @@ class RandomForestGraphs:
         """The mean number of nodes of the trees."""
         return v1.reduce_mean(v1.cast(v1.stack([tree.size() for tree in self.trees]), v1.float32))
 
-    def training_loss(self, features, labels, name: str = "training_loss"):
+    def training_loss(self, features: Tensor | Mapping[str, Tensor], labels: TensorLike, name: str = "training_loss"):
         """What sinks while the trees grow: less their mean size."""
         return v1.negative(self.average_size(), name=name)
 
-    def validation_loss(self, features, labels):
+    def validation_loss(self, features: Tensor | Mapping[str, Tensor], labels: TensorLike):
         """See `training_loss`."""
         return v1.negative(self.average_size())
 
@@ -259,7 +261,7 @@ class RandomForestGraphs:
 class RandomTreeGraphs:
     """The graphs of a tree; see `RandomForestGraphs`."""
 
-    def __init__(self, variables, params, tree_num):
+    def __init__(self, variables: TreeVariables, params: ForestHParams, tree_num: int):
         self.variables, self.params, self.tree_num = variables, params, tree_num
 
     def training_graph(self, input_data, input_labels, random_seed, input_weights):
@@ -303,7 +305,7 @@ class RandomTreeGraphs:
         return self._said(v1.reshape(v1.gather(sums, at), [size, settings.statistics]), settings), path
 
     @staticmethod
-    def _said(sums, settings):
+    def _said(sums: Tensor, settings: Settings):
         """The mean of numbers, or the parts of classes; equal parts where nothing was seen."""
         if settings.regression:
             return v1.div_no_nan(sums[:, 1 : 1 + settings.outputs], sums[:, :1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 
 
@@ -28,8 +29,8 @@ class ARModel:
     SQUARED_LOSS = "squared_loss"
 
     def __init__(
-        self, periodicities, input_window_size, output_window_size, num_features, num_time_buckets: int = 10,
-        loss=NORMAL_LIKELIHOOD_LOSS, hidden_layer_sizes=None,
+        self, periodicities, input_window_size, output_window_size, num_features: int, num_time_buckets: int = 10,
+        loss: TensorLike = NORMAL_LIKELIHOOD_LOSS, hidden_layer_sizes=None,
     ):  # fmt: skip
         if loss not in (self.NORMAL_LIKELIHOOD_LOSS, self.SQUARED_LOSS):
             raise ValueError(f"Unsupported loss {loss!r}")
@@ -47,7 +48,7 @@ class ARModel:
             found.append(v1.one_hot(v1.minimum(v1.cast(part, v1.int32), self._buckets - 1), self._buckets))
         return [v1.layers.flatten(v1.concat(found, -1))] if found else []
 
-    def predict(self, times, values, times_out):
+    def predict(self, times, values: TensorLike, times_out):
         """(means, variances) of the values that follow a window: both (batch, outputs, features).
 
         Args:
@@ -67,12 +68,12 @@ class ARModel:
         shape = [-1, outputs, features]
         return v1.reshape(means, shape), v1.reshape(variances, shape)
 
-    def _flat(self, values):
+    def _flat(self, values: TensorLike):
         if not self.input_window_size:
             return []
         return [v1.reshape(values, [-1, self.input_window_size * self.num_features])]
 
-    def loss_of(self, values, means, variances):
+    def loss_of(self, values: TensorLike, means, variances):
         """The mean loss of observed values: the squared error, or less the logarithm of their likelihood."""
         errors = v1.squared_difference(values, means)
         if self.loss == self.SQUARED_LOSS:

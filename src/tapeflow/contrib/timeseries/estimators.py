@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib.timeseries.ar_model import ARModel
 from tapeflow.contrib.timeseries.feature_keys import (
@@ -9,6 +12,7 @@ from tapeflow.contrib.timeseries.feature_keys import (
     PredictionFeatures,
     TrainEvalFeatures,
 )
+from tapeflow.core.annotations import PathLike, Tensor, TensorLike
 from tapeflow.core.public import public_methods
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
@@ -21,7 +25,7 @@ class _Statistics:
     """The mean and the variance of all values seen, by which values are made of about one size."""
 
     def __init__(self, features):
-        def number(name: str, value):
+        def number(name: str, value: TensorLike):
             return v1.get_variable(
                 f"statistics/{name}", features, initializer=value, trainable=False, use_resource=True
             )
@@ -35,7 +39,7 @@ class _Statistics:
         spread = v1.sqrt(self._squares.read_value() / count)
         return v1.where(spread > 1e-6, spread, v1.ones_like(spread))
 
-    def see(self, values):
+    def see(self, values: Tensor):
         """Takes a batch in; what follows is to be made under control of the result."""
         flat = v1.reshape(values, [-1, values.shape[-1]])
         seen = v1.cast(v1.shape(flat)[0], v1.float32)
@@ -53,7 +57,7 @@ class _Statistics:
         self.mean, self.deviation = self._mean.read_value(), self._deviation()
 
 
-def _kept(value, name: str):
+def _kept(value: Tensor, name: str):
     """A metric that is the last value."""
     variable = v1.get_variable(
         f"kept/{name}", initializer=lambda: v1.zeros([0], value.dtype), validate_shape=False, trainable=False,
@@ -79,10 +83,9 @@ class ARRegressor(Estimator):
     """
 
     def __init__(
-        self, periodicities, input_window_size, output_window_size, num_features,
-        exogenous_feature_columns=None, num_time_buckets: int = 10, loss=ARModel.NORMAL_LIKELIHOOD_LOSS,
-        hidden_layer_sizes=None, anomaly_prior_probability=None, anomaly_distribution=None, optimizer=None,
-        model_dir=None, config=None,
+        self, periodicities, input_window_size, output_window_size, num_features: int, exogenous_feature_columns=None,
+        num_time_buckets: int = 10, loss: TensorLike = ARModel.NORMAL_LIKELIHOOD_LOSS, hidden_layer_sizes=None,
+        anomaly_prior_probability=None, anomaly_distribution=None, optimizer=None, model_dir=None, config=None,
     ):  # fmt: skip
         if exogenous_feature_columns or anomaly_prior_probability is not None or anomaly_distribution is not None:
             raise NotImplementedError("Exogenous features and anomalies are not supported.")
@@ -91,7 +94,7 @@ class ARRegressor(Estimator):
             hidden_layer_sizes,
         )  # fmt: skip
 
-        def model_fn(features, mode):
+        def model_fn(features: Tensor | Mapping[str, Tensor], mode):
             statistics = _Statistics([num_features])
             times = v1.cast(features[_TIMES], v1.int64)
             if mode == ModeKeys.PREDICT:
@@ -104,7 +107,10 @@ class ARRegressor(Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name: str | None = None):
+    def evaluate(
+        self, input_fn: Callable[..., Any], steps: int | None = None, hooks: Sequence[Any] | None = None,
+        checkpoint_path: PathLike | None = None, name: str | None = None,
+    ):
         """The loss, and what the model says of a whole series.
 
         Returns:
@@ -116,7 +122,7 @@ class ARRegressor(Estimator):
         return found
 
 
-def _training(model, statistics, times, values, optimizer):
+def _training(model, statistics, times, values: Tensor, optimizer):
     inputs, outputs = model.input_window_size, model.output_window_size
     if times.shape[1] != inputs + outputs:
         raise ValueError(
@@ -133,7 +139,7 @@ def _training(model, statistics, times, values, optimizer):
     return EstimatorSpec(ModeKeys.TRAIN, loss=loss, train_op=train)
 
 
-def _evaluation(model, statistics, times, values):
+def _evaluation(model, statistics, times, values: Tensor):
     """Each window of outputs by the observed values before it; the last one ends where the series ends."""
     inputs, outputs = model.input_window_size, model.output_window_size
     length = times.shape[1]

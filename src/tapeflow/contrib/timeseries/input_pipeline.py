@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,7 @@ class NumpyReader:
       ValueError: without times, for other shapes, and for features besides the two.
     """
 
-    def __init__(self, data, read_num_records_hint: int = 4096):
+    def __init__(self, data: Any, read_num_records_hint: int = 4096):
         if _TIMES not in data:
             raise ValueError(f"Times are missing: no key {_TIMES!r} in the data.")
         others = sorted(set(data) - {_TIMES, _VALUES})
@@ -55,7 +57,7 @@ class CSVReader(NumpyReader):
       ValueError: for other columns, or without a file.
     """
 
-    def __init__(self, filenames, column_names=(_TIMES, _VALUES), skip_header_lines=0):
+    def __init__(self, filenames, column_names: Sequence[str] = (_TIMES, _VALUES), skip_header_lines: int = 0):
         names = list(column_names)
         if names.count(_TIMES) != 1 or set(names) != {_TIMES, _VALUES}:
             raise ValueError(f"Columns must be one {_TIMES!r} and else {_VALUES!r}, got {names}")
@@ -89,10 +91,9 @@ class RandomWindowInputFn:
     """
 
     def __init__(
-        self, time_series_reader, window_size, batch_size, queue_capacity_multiplier: int = 1000,
+        self, time_series_reader, window_size, batch_size: int, queue_capacity_multiplier: int = 1000,
         shuffle_min_after_dequeue_multiplier: int = 2, discard_out_of_order: bool = True,
-        discard_consecutive_batches_limit: int = 1000, jitter: bool = True, num_threads: int = 2,
-        shuffle_seed=None,
+        discard_consecutive_batches_limit: int = 1000, jitter: bool = True, num_threads: int = 2, shuffle_seed=None,
     ):  # fmt: skip
         self._reader, self._window, self._batch = time_series_reader, window_size, batch_size
         self._seed, self._step = shuffle_seed, 1 if jitter else window_size

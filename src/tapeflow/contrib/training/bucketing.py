@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, OutOfRangeError
@@ -31,7 +34,7 @@ from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
 _CLOSED = (OutOfRangeError, CancelledError)
 
 
-def _sizes(batch_size, num_buckets):
+def _sizes(batch_size: Any, num_buckets: int):
     """The size of a batch of each bucket, as a number where it is known."""
     if not isinstance(batch_size, (list, tuple)):
         batch_size = [batch_size] * num_buckets
@@ -120,9 +123,10 @@ def bucket(
 
 
 def bucket_by_sequence_length(
-    input_length, tensors, batch_size, bucket_boundaries, num_threads: int = 1, capacity: int = 32,
-    bucket_capacities=None, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
-    keep_input: bool = True, shared_name=None, name: str | None = None,
+    input_length: TensorLike, tensors: Sequence[Tensor], batch_size: int, bucket_boundaries: Sequence[float],
+    num_threads: int = 1, capacity: int = 32, bucket_capacities=None, shapes=None, dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False, keep_input: bool = True, shared_name: str | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """(lengths, a batch of examples of about one length); see `bucket`.
 

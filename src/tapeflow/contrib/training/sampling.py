@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import one_hot
@@ -29,13 +33,13 @@ from tapeflow.train.input import batch, maybe_batch
 from tapeflow.v1.variable_scoping import variable_scope
 
 
-def _checked(tensor, *checks, name: str | None = None):
+def _checked(tensor: TensorLike, *checks, name: str | None = None):
     """The tensor, once assertions hold; those that are known to hold are None."""
     with control_dependencies([check for check in checks if check is not None]):
         return identity(tensor, name)
 
 
-def _listed(tensors):
+def _listed(tensors: TensorLike):
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(f"tensors must be a list, not {tensors!r}")
     return [convert_to_tensor(x) for x in tensors]
@@ -47,14 +51,14 @@ def _one_by_one(tensors, threads, capacity):
     return [squeeze(x, [0]) for x in (batched if isinstance(batched, list) else [batched])]
 
 
-def _kept(tensors, probability, batch_size, threads):
+def _kept(tensors: TensorLike, probability: Tensor, batch_size: int, threads: int):
     made = maybe_batch(tensors, uniform([]) < probability, batch_size=batch_size, num_threads=threads)
     return made if isinstance(made, list) else [made]
 
 
 def rejection_sample(
-    tensors, accept_prob_fn, batch_size, queue_threads=1, enqueue_many: bool = False,
-    prebatch_capacity: int = 16, prebatch_threads: int = 1, runtime_checks: bool = False,
+    tensors: Any, accept_prob_fn: Callable[..., Any], batch_size: int, queue_threads: int = 1,
+    enqueue_many: bool = False, prebatch_capacity: int = 16, prebatch_threads: int = 1, runtime_checks: bool = False,
     name: str | None = None,
 ):  # fmt: skip
     """A list of batches of the examples that are accepted with the probability `accept_prob_fn(tensors)`.
@@ -90,7 +94,7 @@ def _same_rows(x, other):
     x.shape.with_rank_at_least(1)[:1].assert_is_compatible_with(other.shape[:1])
 
 
-def _probabilities(values, count=None):
+def _probabilities(values: TensorLike, count: int | None = None):
     """Checked probabilities: a vector whose sum is one."""
     values = convert_to_tensor(values, dtypes.float32)
     if not values.shape.is_fully_defined():
@@ -104,7 +108,7 @@ def _probabilities(values, count=None):
     )
 
 
-def _estimated(labels, classes, smoothing=10):
+def _estimated(labels: Tensor, classes: int, smoothing: int = 10):
     """The shares of classes so far; at first all are the same."""
     counts = VariableV1([smoothing] * classes, trainable=False, name="class_count", dtype=dtypes.int64)
     seen = counts.assign_add(reduce_sum(one_hot(labels, classes, dtype=dtypes.int64), 0))
@@ -113,8 +117,8 @@ def _estimated(labels, classes, smoothing=10):
 
 
 def stratified_sample(
-    tensors, labels, target_probs, batch_size, init_probs=None, enqueue_many: bool = False,
-    queue_capacity: int = 16, threads_per_queue=1, name: str | None = None,
+    tensors, labels: Any, target_probs: TensorLike, batch_size: int, init_probs: Sequence[float] | None = None,
+    enqueue_many: bool = False, queue_capacity: int = 16, threads_per_queue=1, name: str | None = None,
 ):  # fmt: skip
     """(a list of batches, their labels) of examples that are accepted so that classes have the shares `target_probs`.
 
@@ -152,7 +156,7 @@ def stratified_sample(
         return made[:-1], made[-1]
 
 
-def _checked_examples(tensors, labels, classes):
+def _checked_examples(tensors, labels: Tensor, classes: int):
     labels.shape.assert_has_rank(1)
     for x in tensors:
         _same_rows(x, labels)

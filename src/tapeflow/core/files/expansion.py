@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from typing import Any, BinaryIO
+from typing import Any
 
 from tapeflow.core.errors import DataLossError, ResourceExhaustedError
 
@@ -64,7 +64,7 @@ class ExpandedFile(io.RawIOBase):
     Raises DataLossError for damaged bytes.
     """
 
-    def __init__(self, file: BinaryIO, path: str, compression: str = "", cut_off: bool = False):
+    def __init__(self, file: Any, path: str, compression: str = "", cut_off: bool = False):
         self._file, self._path, self._cut_off = file, path, cut_off
         self._bits = WINDOW_BITS[compression]
         self._inflater: Any = zlib.decompressobj(self._bits)

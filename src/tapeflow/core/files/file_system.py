@@ -45,7 +45,7 @@ class _Translated:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: str | None, error, trace) -> None:
         if isinstance(error, OSError) and not isinstance(error, errors.OpError):
             raise as_error(error, self._path) from None
 
@@ -82,7 +82,7 @@ def makedirs(path) -> None:
         os.makedirs(path, exist_ok=True)
 
 
-def remove(path) -> None:
+def remove(path: str) -> None:
     """Delete a file. Raises NotFoundError."""
     path = text_path(path)
     with _Translated(path):
@@ -101,7 +101,7 @@ def rmtree(path) -> None:
             os.remove(path)
 
 
-def copy(src, dst, overwrite: bool = False) -> None:
+def copy(src: str, dst: str, overwrite: bool = False) -> None:
     """Copy a file.
 
     Args:
@@ -119,7 +119,7 @@ def copy(src, dst, overwrite: bool = False) -> None:
         shutil.copyfile(src, dst)
 
 
-def rename(src, dst, overwrite: bool = False) -> None:
+def rename(src: str, dst: str, overwrite: bool = False) -> None:
     """Move a file or directory.
 
     Args:
@@ -148,7 +148,7 @@ def glob(pattern) -> list[str]:
     return [name for p in patterns for name in matching_paths(p)]
 
 
-def join(path, *paths):
+def join(path: str, *paths):
     """Put parts of a path together.
 
     Args:
@@ -253,7 +253,7 @@ class GFile:
     def _shown(self, data: bytes):
         return data if "b" in self._mode else data.decode("utf-8")
 
-    def read(self, n=-1):
+    def read(self, n: int = -1):
         """The next `n` bytes, or all that is left."""
         with _Translated(text_path(self._name)):
             return self._shown(self._opened(False).read(n))
@@ -276,7 +276,7 @@ class GFile:
         """The length of the file in bytes."""
         return stat(self._name).length
 
-    def seek(self, offset=None, whence=0, position=None) -> None:
+    def seek(self, offset=None, whence=0, position: int | None = None) -> None:
         """Go to `offset`, from the start (0), the current place (1) or the end (2)."""
         if offset is None and position is None:
             raise TypeError("seek(): offset argument required")
@@ -323,7 +323,7 @@ class GFile:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: str | None, error, trace) -> None:
         self.close()
 
     def __iter__(self):

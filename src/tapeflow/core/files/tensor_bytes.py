@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -133,7 +135,7 @@ def _shape(message: bytes) -> tuple[int, ...]:
     return tuple(dims)
 
 
-def _numbers(number: int, wire: int, value) -> np.ndarray:
+def _numbers(number: int, wire: int, value: Any) -> np.ndarray:
     if number in _WIRE_FLOATS:
         if wire not in (BYTES, FIXED32, FIXED64) or len(value) % int(_WIRE_FLOATS[number][-1]):
             raise WireError("elements are cut off")

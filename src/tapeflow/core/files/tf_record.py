@@ -58,7 +58,7 @@ class TFRecordOptions:
         self.compression_strategy = compression_strategy
 
     @classmethod
-    def get_compression_type_string(cls, options) -> str:
+    def get_compression_type_string(cls, options: str | TFRecordOptions | None) -> str:
         """ "", "ZLIB" or "GZIP" of options, a compression type or its name. Raises ValueError for anything else."""
         if not options:
             return ""
@@ -92,7 +92,7 @@ class TFRecordWriter:
     Raises FailedPreconditionError for writing after `close`.
     """
 
-    def __init__(self, path, options=None):
+    def __init__(self, path: str, options: Any = None):
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         self._compressor = options.compressor()
@@ -109,7 +109,7 @@ class TFRecordWriter:
             raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
         return self._file
 
-    def write(self, record: bytes) -> None:
+    def write(self, record: Any) -> None:
         """Append one record: bytes, or text, which is written as UTF-8."""
         file = self._file or self._opened()
         if isinstance(record, str):
@@ -137,7 +137,7 @@ class TFRecordWriter:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: str | None, error, trace) -> None:
         self.close()
 
 
@@ -170,7 +170,7 @@ def records(path: str, compression: str = "") -> Iterator[bytes]:
 
 
 @api(v1="io.tf_record_iterator")
-def tf_record_iterator(path, options=None) -> Iterator[bytes]:
+def tf_record_iterator(path, options: str | None = None) -> Iterator[bytes]:
     """The records of a TFRecord file, one by one."""
     return records(path, TFRecordOptions.get_compression_type_string(options))
 

@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 # O_EXCL fails where anything has the name already, a link included, so that nobody can prepare the name.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -97,7 +97,7 @@ def name_file(error: BaseException | None, path: str) -> None:
         error.filename = path
 
 
-def replace_file(path: str, data: bytes, synced: bool = False) -> None:
+def replace_file(path: str, data: Any, synced: bool = False) -> None:
     """Writes a file so that a reader sees the old one or the new one, never half of it."""
     with replacing(path, synced) as file:
         file.write(data)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -16,6 +19,11 @@ from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
 from tapeflow.data.parts import start_of
+
+if TYPE_CHECKING:
+    from tapeflow.core.sparse_tensor import SparseTensorSpec
+    from tapeflow.data.dataset import Dataset, DatasetV2
+    from tapeflow.data.sources.records import TextLineDataset, TFRecordDataset
 
 
 def _graph_iterating() -> ModuleType:
@@ -39,7 +47,7 @@ class IteratorSpec(TypeSpec):
 
     __slots__ = ("_element_spec",)
 
-    def __init__(self, element_spec):
+    def __init__(self, element_spec: SparseTensorSpec | TensorSpec):
         self._element_spec = element_spec
 
     @property
@@ -100,12 +108,17 @@ class Iterator:
         return staged_passes.over(self)
 
     @staticmethod
-    def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
+    def from_structure(
+        output_types: DType, output_shapes: Sequence[Any] | None = None, shared_name: str | None = None,
+        output_classes=None,
+    ):
         """An iterator of a graph without a dataset: run what `make_initializer(dataset)` returns (1.x)."""
         return _graph_iterating().from_structure(output_types, output_shapes, shared_name, output_classes)
 
     @staticmethod
-    def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
+    def from_string_handle(
+        string_handle: Tensor, output_types: DType, output_shapes: Sequence[Any] | None = None, output_classes=None
+    ):
         """The iterator of a graph that a string tensor stands for; see `string_handle` (1.x)."""
         return _graph_iterating().from_string_handle(
             string_handle, output_types, output_shapes, output_classes
@@ -124,7 +137,7 @@ class Iterator:
         """The next element; raises StopIteration at the end."""
         return self.__next__()
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
             return _dataset_loop().next_element(self)
@@ -157,7 +170,7 @@ class Iterator:
         with self._lock:
             return state_coding.encode(self._elements.save())
 
-    def _restore(self, state):
+    def _restore(self, state: bytes):
         if hasattr(state, "numpy"):
             state = state.numpy()
         found = state_coding.decode(bytes(state))
@@ -174,7 +187,7 @@ class Iterator:
     def _checkpoint_tensors(self):
         return {"ITERATOR": {"_STATE": self._save}}
 
-    def _restore_tensors(self, found):
+    def _restore_tensors(self, found: dict[str, Any]):
         self._restore(found["_STATE"].item())
 
     # Types.
@@ -216,15 +229,15 @@ class Iterator:
 class _Elements:
     """A dataset of which only the type of the elements is known: that of an iterator that is an argument."""
 
-    def __init__(self, element_spec):
+    def __init__(self, element_spec: SparseTensorSpec | TensorSpec):
         self.element_spec = element_spec
 
 
-def _as_tensors(iterator):
+def _as_tensors(iterator: Iterator):
     return [leaves.boxed(iterator) if iterator._handle is None else iterator._handle]
 
 
-def _from_tensors(iterator, found):
+def _from_tensors(iterator, found: Sequence[Tensor]):
     """An iterator like another, of the variant tensor that holds it."""
     if isinstance(found[0], EagerTensor):
         return leaves.unboxed(found[0])
@@ -245,7 +258,7 @@ class NumpyIterator:
       dataset: the dataset; `dataset.as_numpy_iterator()` makes the same.
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: Dataset | TFRecordDataset | TextLineDataset):
         self._iterator = iter(dataset)
 
     def __iter__(self):
@@ -262,12 +275,12 @@ class NumpyIterator:
         """Where the iterator is, as bytes for `restore`."""
         return self._iterator._save()
 
-    def restore(self, state):
+    def restore(self, state: bytes):
         """Goes where an iterator over an equal dataset was when `save` gave `state`."""
         self._iterator._restore(state)
 
 
-def single_element(dataset):
+def single_element(dataset: DatasetV2):
     """The only element of a dataset."""
     elements = begun(start_of(dataset))
     for value in elements:

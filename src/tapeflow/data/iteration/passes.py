@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError
 
@@ -24,12 +26,12 @@ class _Scope(threading.local):
 scope = _Scope()
 
 
-def begun(start):
+def begun(start: Callable[..., Any]):
     """The pass that `start` begins for an iterator of its own."""
     return _within({}, scope.ordered, scope.threads, start)
 
 
-def under(start, ordered, threads):
+def under(start: Callable[..., Any], ordered: bool | None, threads: int | None):
     """The pass that `start` begins, of which parallel maps keep the order of elements or not, with so many threads.
 
     None: what holds for the pass that it is a part of.
@@ -38,13 +40,13 @@ def under(start, ordered, threads):
     return _within(scope.plans, kept, scope.threads if threads is None else threads, start)
 
 
-def later(start):
+def later(start: Callable[..., Any]):
     """`start`, to be called when a pass that begins now needs it: for the same iterator."""
     held = scope.plans, scope.ordered, scope.threads
     return lambda *args: _within(*held, start, *args)
 
 
-def _within(plans, ordered, threads, start, *args):
+def _within(plans, ordered: bool, threads, start: Callable[..., Any], *args):
     before = scope.plans, scope.ordered, scope.threads
     scope.plans, scope.ordered, scope.threads = plans, ordered, threads
     try:
@@ -86,7 +88,7 @@ class Counted(Pass):
 
     __slots__ = ("_begin", "_count", "_values")
 
-    def __init__(self, begin):
+    def __init__(self, begin: Callable[..., Any]):
         self._begin = begin
         self._values = None
         self._count = 0
@@ -148,7 +150,7 @@ class Over(Pass):
     def save(self):
         return self._input.save()
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         self._input.restore(state)
 
     def close(self):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -11,19 +14,19 @@ from tapeflow.data.iteration import state_coding
 from tapeflow.graph.nodes import python_ops
 
 
-def serialized(handle, name=None):
+def serialized(handle: Tensor, name: str | None = None):
     """A string tensor: where the iterator behind a handle is."""
 
-    def run(held):
+    def run(held: Tensor):
         return [convert_to_tensor(state_coding.encode(leaves.unboxed(held).save()))]
 
     return python_ops.node("PyFunc", run, [handle], [(dtypes.string, ())], name).outputs[0]
 
 
-def deserialized(handle, state, name=None):
+def deserialized(handle, state: Tensor, name: str | None = None):
     """The operation that takes the iterator behind a handle where `serialized` was."""
 
-    def run(held, data):
+    def run(held: Tensor, data: Tensor):
         leaves.unboxed(held).restore(state_coding.decode(data.numpy()))
         return []
 
@@ -47,7 +50,7 @@ class IteratorSaveable:
         """A string tensor: the state."""
         return serialized(self._handle)
 
-    def assign(self, value, read_value=True):
+    def assign(self, value: Tensor, read_value: bool = True):
         """The operation that sets the state."""
         return deserialized(self._handle, value)
 
@@ -56,7 +59,7 @@ class IteratorSaveable:
         return deserialized(self._handle, restored_tensors[0])
 
 
-def make_saveable_from_iterator(iterator, external_state_policy=None):
+def make_saveable_from_iterator(iterator: Any, external_state_policy: str | None = None):
     """Make an object that lets a `tf.train.Saver` keep where an iterator of a graph is.
 
     Args:

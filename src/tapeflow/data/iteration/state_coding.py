@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -24,14 +27,14 @@ _MAGIC = b"tapeflow state 1\n"
 _DEEPEST = 100
 
 
-def encode(state):
+def encode(state: TensorLike):
     """The bytes of a state. Raises InvalidArgumentError for what cannot be kept."""
     parts = [_MAGIC]
     _write(parts.append, state)
     return b"".join(parts)
 
 
-def decode(data):
+def decode(data: bytes):
     """The state in `data`. Raises DataLossError where that is damaged."""
     if not data.startswith(_MAGIC):
         raise DataLossError(None, None, "This is not the state of an iterator.")
@@ -45,11 +48,11 @@ def decode(data):
     return state
 
 
-def _number(n):
+def _number(n: int):
     return struct.pack("<q", n)
 
 
-def _write(put, value):
+def _write(put: Callable[..., Any], value: TensorLike | dict[str, Any]):
     if value is None:
         put(b"N")
     elif isinstance(value, bool):
@@ -90,7 +93,7 @@ def _write(put, value):
         _write(put, elements)
 
 
-def _write_tensor(put, tensor):
+def _write_tensor(put: Callable[..., Any], tensor: Tensor):
     array = np.asarray(tensor.numpy())
     put(b"X")
     _write(put, tensor.dtype.name)
@@ -107,11 +110,11 @@ def _write_tensor(put, tensor):
 
 
 class _Reader:
-    def __init__(self, data, at):
+    def __init__(self, data: bytes, at: int):
         self.data = data
         self.at = at
 
-    def take(self, count):
+    def take(self, count: int):
         if not 0 <= count <= len(self.data) - self.at:
             raise ValueError(f"{count} bytes wanted at {self.at} of {len(self.data)}")
         self.at += count
@@ -126,7 +129,7 @@ class _Reader:
             raise ValueError(f"a count of {found} at {self.at}")
         return found
 
-    def read(self, depth):
+    def read(self, depth: int):
         if depth > _DEEPEST:
             raise ValueError("nested too deeply")
         kind = self.take(1)

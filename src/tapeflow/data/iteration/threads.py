@@ -12,7 +12,9 @@ import queue
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any
 
 from tapeflow.core.threads.workers import Workers, start_thread
 from tapeflow.data.iteration.passes import Over, close_pass, scope
@@ -90,7 +92,7 @@ class InThreads(Over):
             future.element = value
             self._waiting.append(future)
 
-    def _noted(self, call, *args):
+    def _noted(self, call: Callable[..., Any], *args):
         self._position += 1
         try:
             return call(*args)
@@ -128,7 +130,7 @@ class InThreads(Over):
             self.close_pool()
 
 
-def read_ahead(start, size, at_once=False):
+def read_ahead(start: Callable[..., Any], size: int, at_once: bool = False):
     """The pass that `start()` begins, up to `size` elements of it made in advance.
 
     Args:
@@ -187,7 +189,7 @@ class _ReadAhead(Over):
             state = self._input.save()
         return [state, [value for value, error in self._ready if value is not _END and error is None]]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, ready = state
         self._input.restore(inner)
         self._ready.extend((value, None) for value in ready)
@@ -209,7 +211,7 @@ class _Shelf:
         self.given_up = False
         self.kept = []  # what was read but found no place before the end
 
-    def put(self, item):
+    def put(self, item: Sequence[Any]):
         while not self.stop.is_set():
             try:
                 self.items.put(item, timeout=0.1)
@@ -236,7 +238,7 @@ class _Shelf:
 class _Reader:
     """A thread that reads an iterator into a queue."""
 
-    def __init__(self, values, size):
+    def __init__(self, values: Any, size: int):
         self._shelf = _Shelf(size)
         self._thread = start_thread(self._shelf.read, values, name="tapeflow-prefetch")
 

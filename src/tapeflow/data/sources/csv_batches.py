@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.data.sources.csv_reading import CsvDataset
@@ -22,27 +26,12 @@ _ROWS = 100  # that are looked at for types
 
 
 def make_csv_dataset(
-    file_pattern,
-    batch_size,
-    column_names=None,
-    column_defaults=None,
-    label_name=None,
-    select_columns=None,
-    field_delim: str = ",",
-    use_quote_delim: bool = True,
-    na_value: str = "",
-    header: bool = True,
-    num_epochs=None,
-    shuffle: bool = True,
-    shuffle_buffer_size=10000,
-    shuffle_seed=None,
-    prefetch_buffer_size=None,
-    num_parallel_reads=None,
-    sloppy: bool = False,
-    num_rows_for_inference=_ROWS,
-    compression_type=None,
-    ignore_errors: bool = False,
-    encoding: str = "utf-8",
+    file_pattern: str, batch_size: int, column_names: Sequence[str] | None = None, column_defaults=None,
+    label_name: str | None = None, select_columns: Sequence[str] | None = None, field_delim: str = ",",
+    use_quote_delim: bool = True, na_value: str = "", header: bool = True, num_epochs: int | None = None,
+    shuffle: bool = True, shuffle_buffer_size: int = 10000, shuffle_seed=None, prefetch_buffer_size=None,
+    num_parallel_reads: int | None = None, sloppy: bool = False, num_rows_for_inference: int = _ROWS,
+    compression_type: str | None = None, ignore_errors: bool = False, encoding: str = "utf-8",
 ):
     """Make batches of the rows of CSV files.
 
@@ -87,7 +76,7 @@ def make_csv_dataset(
     if label_name is not None and label_name not in column_names:
         raise ValueError("`label_name` provided must be one of the columns.")
 
-    def open_one(name):
+    def open_one(name: Tensor):
         found = CsvDataset(name, column_defaults, compression_type, None, header, field_delim, use_quote_delim,
                            na_value, selected)  # fmt: skip
         return found.ignore_errors() if ignore_errors else found
@@ -103,19 +92,19 @@ def make_csv_dataset(
     return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
-def _with_names(names, label_name, *columns):
+def _with_names(names: Sequence[str], label_name: str | None, *columns):
     features = OrderedDict(zip(names, columns))
     return features if label_name is None else (features, features.pop(label_name))
 
 
-def _check_columns(names, defaults, selected):
+def _check_columns(names: Sequence[str], defaults, selected: Sequence[int] | None):
     if len(names) != len(set(names)):
         raise ValueError(f"Cannot have duplicate column names, got {names}.")
     if defaults is not None and selected is not None and len(defaults) != len(selected):
         raise ValueError("If specified, column_defaults and select_columns must have same length.")
 
 
-def _numbers(select_columns, column_names):
+def _numbers(select_columns: Sequence[str], column_names: Sequence[str]):
     """The numbers of columns, sorted."""
     found = []
     for column in select_columns:
@@ -139,7 +128,7 @@ def _numbers(select_columns, column_names):
 class _Files:
     """What CSV files say about their columns."""
 
-    def __init__(self, names, compression, delimiter, quotes, encoding):
+    def __init__(self, names: Sequence[bytes], compression: str, delimiter: str, quotes: bool, encoding: str):
         self._names = names
         self._compression = compression
         self._encoding = encoding
@@ -164,7 +153,7 @@ class _Files:
             raise ValueError(f"Failed when reading header line of {name}. Is it an empty file?")
         return row
 
-    def column_names(self, header):
+    def column_names(self, header: bool):
         """Those of the first line of all files; `header`: whether they have such a line."""
         if not header:
             raise ValueError("Expected `column_names` or `header` argument. Neither is provided.")
@@ -174,7 +163,7 @@ class _Files:
                 raise ValueError("All input CSV files must have the same column names in the header row.")
         return found
 
-    def defaults(self, count, wanted, missing, header, limit):
+    def defaults(self, count: int, wanted: Any, missing: str, header: bool, limit: int):
         """0 or "" of the narrowest type that holds what the first rows have in each column."""
         kinds = [None] * len(wanted)
         seen = 0
@@ -196,7 +185,7 @@ class _Files:
         return [convert_to_tensor([b"" if kind == dtypes.string else 0], kind) for kind in found]
 
 
-def _widened(kind, text, missing):
+def _widened(kind: DType | None, text: str, missing: str):
     """The narrowest type of the ladder, no narrower than `kind`, that holds a text."""
     if text in ("", missing):
         return kind
@@ -204,7 +193,7 @@ def _widened(kind, text, missing):
     return next(step for step in _LADDER[start:] if _holds(step, text))
 
 
-def _holds(dtype, text):
+def _holds(dtype: DType, text: str):
     if dtype == dtypes.string:
         return True
     try:

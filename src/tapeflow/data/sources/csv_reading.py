@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -16,12 +20,15 @@ from tapeflow.data.iteration.passes import Over
 from tapeflow.data.sources.records import _FileDataset, filenames_dataset, opened, text_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
+if TYPE_CHECKING:
+    from tapeflow.data.sources.rows import RowPass
+
 _BLOCK = 1 << 18
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 _SHOWN = {"float32": "float", "float64": "double"}
 
 
-def invalid(message):
+def invalid(message: str):
     """The error for a record that cannot be read."""
     return InvalidArgumentError(None, None, message)
 
@@ -45,17 +52,9 @@ class CsvDataset(_FileDataset):
     """
 
     def __init__(
-        self,
-        filenames,
-        record_defaults,
-        compression_type=None,
-        buffer_size=None,
-        header=False,
-        field_delim=",",
-        use_quote_delim=True,
-        na_value="",
-        select_cols=None,
-        exclude_cols=None,
+        self, filenames, record_defaults: Sequence[Any], compression_type: str | None = None,
+        buffer_size: int | None = None, header: bool = False, field_delim: str = ",", use_quote_delim: bool = True,
+        na_value: str = "", select_cols: Sequence[int] | None = None, exclude_cols: Sequence[int] | None = None,
     ):
         super().__init__(
             csv_records(
@@ -65,7 +64,7 @@ class CsvDataset(_FileDataset):
         )  # fmt: skip
 
 
-def _default(value):
+def _default(value: DType | Sequence[int]):
     """(dtype, the value for an empty field or None) of one record default."""
     if isinstance(value, dtypes.DType):
         return _checked(value), None
@@ -80,7 +79,7 @@ def _default(value):
     return _checked(tensor.dtype), (array.reshape(-1)[0] if array.size else None)
 
 
-def _checked(dtype):
+def _checked(dtype: DType):
     if dtype not in _TYPES:
         raise TypeError(f"Columns of CSV files cannot be of {dtype!r}.")
     return dtype
@@ -88,8 +87,9 @@ def _checked(dtype):
 
 @record("csv_records")
 def csv_records(
-    filenames, record_defaults, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value,
-    select_cols, exclude_cols=None,
+    filenames: str, record_defaults: Sequence[Any], compression_type: str | None, buffer_size: int | None,
+    header: bool, field_delim: str, use_quote_delim: bool, na_value: str, select_cols: Sequence[int] | None,
+    exclude_cols: Sequence[int] | None = None,
 ):  # fmt: skip
     """The records of CSV files as a dataset."""
     names = filenames_dataset(filenames)
@@ -142,7 +142,7 @@ csv_records.node(
 )  # fmt: skip
 
 
-def _numbers(given, name):
+def _numbers(given: Sequence[int], name: str):
     found = [int(n) for n in np.asarray(given.numpy() if hasattr(given, "numpy") else given).reshape(-1)]
     if any(b <= a for a, b in itertools.pairwise(found)):
         raise invalid(f"{name} should be strictly increasing indices, got {found}")
@@ -154,13 +154,15 @@ def _numbers(given, name):
 class _Parser:
     """Fields of a record to tensors."""
 
-    def __init__(self, columns, selected, excluded, missing):
+    def __init__(
+        self, columns: Sequence[Any], selected: Sequence[int] | None, excluded: Sequence[int] | None, missing: bytes
+    ):
         self._columns = columns
         self._selected = selected
         self._excluded = set(excluded or ())
         self._missing = missing
 
-    def __call__(self, fields):
+    def __call__(self, fields: Sequence[bytes]):
         wanted = len(self._columns)
         if self._selected is not None:
             found = [fields[i] for i in self._selected if i < len(fields)]
@@ -174,7 +176,7 @@ class _Parser:
             [self._value(i, text, *column) for i, (text, column) in enumerate(zip(found, self._columns))]
         )
 
-    def _value(self, number, text, dtype, default):
+    def _value(self, number, text, dtype: DType, default: TensorLike | None):
         if not text or text == self._missing:
             if default is None:
                 raise invalid(f"Field {number} is required but missing in record!")
@@ -197,7 +199,7 @@ class _Csv(Over):
 
     __slots__ = ("_args", "_count", "_header", "_name", "_parse", "_rows")
 
-    def __init__(self, names, compression, delimiter, quotes, header, parse):
+    def __init__(self, names: RowPass, compression: str, delimiter: bytes, quotes: bool, header: bool, parse):
         super().__init__(names)
         self._args = compression, delimiter, quotes
         self._header = header
@@ -244,7 +246,7 @@ class _Csv(Over):
             self._count = current[1]
 
 
-def rows_of(path, compression, delimiter, quotes):
+def rows_of(path: str, compression: str, delimiter: bytes, quotes: bool):
     """The fields of each record of a file; an exception, not raised, in the place of a damaged record."""
     with opened(path, compression) as file:
         left, over = b"", False
@@ -266,7 +268,7 @@ def rows_of(path, compression, delimiter, quotes):
             left = left[at:]
 
 
-def _record(data, at, delimiter, quotes, over):
+def _record(data: bytes, at: int, delimiter: bytes, quotes: bool, over: bool):
     """The fields of the record at `at` (or an exception), and where the next begins; (None, at) if it is cut off."""
     fields = []
     size = len(data)
@@ -318,7 +320,7 @@ def _record(data, at, delimiter, quotes, over):
             return error or fields, size
 
 
-def _line_end(data, at, over):
+def _line_end(data: bytes, at: int, over: bool):
     end = data.find(b"\n", at)
     back = data.find(b"\r", at, end if end >= 0 else len(data))
     if back >= 0:
@@ -326,7 +328,7 @@ def _line_end(data, at, over):
     return end if end >= 0 else len(data)
 
 
-def _quoted(data, at):
+def _quoted(data: bytes, at: int):
     """The text of a quoted field, where it ends, and whether it does."""
     parts = []
     while True:
@@ -340,7 +342,7 @@ def _quoted(data, at):
         at = end + 2
 
 
-def _unquoted(data, at, delimiter):
+def _unquoted(data: bytes, at: int, delimiter: bytes):
     ends = [n for n in (data.find(mark, at) for mark in (delimiter, b"\n", b"\r")) if n >= 0]
     end = min(ends, default=len(data))
     return data[at:end], end

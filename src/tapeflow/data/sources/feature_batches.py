@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import AUTOTUNE, Dataset
@@ -13,7 +15,7 @@ from tapeflow.data.sources.records import TFRecordDataset
 from tapeflow.ops.io.parsing import parse_example
 
 
-def filenames_of(file_pattern):
+def filenames_of(file_pattern: str):
     """The names of the files that match a pattern or a list of them. Raises ValueError where none does."""
     patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
     if not patterns:
@@ -25,14 +27,16 @@ def filenames_of(file_pattern):
     return found
 
 
-def shuffled_and_repeated(dataset, num_epochs, shuffle, buffer_size, seed):
+def shuffled_and_repeated(
+    dataset: Dataset, num_epochs: int | None, shuffle: bool, buffer_size: int, seed: int | None
+):
     """A dataset shuffled, if that is wanted, and repeated."""
     if shuffle:
         dataset = dataset.shuffle(buffer_size, seed)
     return dataset if num_epochs == 1 else dataset.repeat(num_epochs)
 
 
-def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
+def parse_example_dataset(features: dict[str, Any], num_parallel_calls: int = 1, deterministic=None):
     """Make a transformation: batches of serialized `Example` messages to dicts of tensors; see `tf.io.parse_example`.
 
     Args:
@@ -50,7 +54,7 @@ def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
 
-    def apply(dataset):
+    def apply(dataset: Dataset):
         spec = dataset.element_spec
         if not isinstance(spec, TensorSpec) or spec.dtype != dtypes.string:
             raise TypeError(
@@ -66,21 +70,10 @@ def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
 
 
 def make_batched_features_dataset(
-    file_pattern,
-    batch_size,
-    features,
-    reader=None,
-    label_key=None,
-    reader_args=None,
-    num_epochs=None,
-    shuffle: bool = True,
-    shuffle_buffer_size=10000,
-    shuffle_seed=None,
-    prefetch_buffer_size=None,
-    reader_num_threads=None,
-    parser_num_threads=None,
-    sloppy_ordering: bool = False,
-    drop_final_batch: bool = False,
+    file_pattern: str, batch_size: int, features: dict[str, Any], reader=None, label_key: str | None = None,
+    reader_args=None, num_epochs: int | None = None, shuffle: bool = True, shuffle_buffer_size: int = 10000,
+    shuffle_seed=None, prefetch_buffer_size=None, reader_num_threads=None, parser_num_threads=None,
+    sloppy_ordering: bool = False, drop_final_batch: bool = False,
 ):
     """Make batches of the parsed features of files of `Example` messages.
 
@@ -121,7 +114,7 @@ def make_batched_features_dataset(
         raise TypeError(f"The `reader` argument must return a `Dataset` object. Got {reader}.")
     files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
 
-    def open_one(name):
+    def open_one(name: Tensor):
         return reader(name, *arguments)
 
     if threads == AUTOTUNE:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.globbing import matching_paths
@@ -22,7 +24,7 @@ class FileMethods:
 
     @staticmethod
     @boundary
-    def list_files(file_pattern, shuffle=None, seed=None, name=None):
+    def list_files(file_pattern: str, shuffle: bool | None = None, seed: int | None = None, name: str | None = None):
         """List the names of the files that match patterns.
 
         Args:
@@ -44,7 +46,7 @@ class FileMethods:
 
 
 @record("list_files")
-def listed(given, shuffle, seed, late):
+def listed(given: Tensor, shuffle: bool | None, seed: int | None, late: bool):
     """The dataset of the names of the files that match one pattern or several."""
     patterns = [bytes(p) for p in np.asarray(given.numpy(), object).ravel()]
 
@@ -63,7 +65,7 @@ def listed(given, shuffle, seed, late):
     return made.shuffle(max(size, 1) if size != -2 else size, seed) if shuffle in (None, True) else made
 
 
-def matching(patterns):
+def matching(patterns: Sequence[bytes | str]):
     """The names of the files that match glob patterns, sorted, as bytes."""
     return sorted(os.fsencode(name) for pattern in patterns for name in matching_paths(pattern))
 

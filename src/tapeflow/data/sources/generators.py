@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -23,12 +27,8 @@ class GeneratorMethods:
     @staticmethod
     @boundary
     def from_generator(
-        generator,
-        output_types=None,
-        output_shapes=None,
-        args=None,
-        output_signature=None,
-        name=None,
+        generator: Callable[..., Any] | type, output_types: DType | None = None, output_shapes=None, args=None,
+        output_signature: Sequence[Any] | TensorSpec | None = None, name: str | None = None,
     ):
         """Give the elements of a Python generator, called anew for every pass.
 
@@ -56,7 +56,10 @@ class GeneratorMethods:
 
 
 @record("from_generator")
-def from_generator(generator, output_types, output_shapes, args, output_signature):
+def from_generator(
+    generator: Callable[..., Any] | type, output_types: DType | None, output_shapes, args,
+    output_signature: Sequence[Any] | TensorSpec | None,
+):
     """Dataset arguments for the values of a generator function."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
@@ -85,7 +88,7 @@ class Generated(Counted):
 
     __slots__ = ("_spec",)
 
-    def __init__(self, begin, spec):
+    def __init__(self, begin: Callable[..., Any], spec: Sequence[Any] | TensorSpec):
         super().__init__(begin)
         self._spec = spec
 
@@ -116,7 +119,7 @@ def _with_shapes(types, shapes):
     return element.rebuild(types, [_with_shapes(t, s) for t, s in zip(types, shapes, strict=True)])
 
 
-def _checked(value, spec):
+def _checked(value: Sequence[np.ndarray] | float, spec: Sequence[Any] | TensorSpec):
     """A generator's value as an element; raises InvalidArgumentError where it breaks its promise."""
     if isinstance(value, list) and isinstance(spec, tuple):
         value = tuple(value)

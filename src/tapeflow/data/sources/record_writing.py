@@ -20,11 +20,11 @@ class TFRecordWriter:
       compression_type: "" (or None), "ZLIB" or "GZIP".
     """
 
-    def __init__(self, filename, compression_type=None):
+    def __init__(self, filename: str, compression_type: str | None = None):
         self._filename = filename
         self._compression = compression_type
 
-    def write(self, dataset):
+    def write(self, dataset: Dataset):
         """Writes the elements, all of them; in a graph, returns the operation that does.
 
         Raises TypeError for anything but a dataset of scalar strings.

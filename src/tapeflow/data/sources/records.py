@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.expansion import ExpandedFile
@@ -57,7 +60,7 @@ def filenames_dataset(filenames):
     return Dataset.from_tensor_slices(convert_to_tensor(flat, dtypes.string))
 
 
-def opened(path, compression):
+def opened(path, compression: str):
     """A reader of a file's bytes, decompressed. Raises NotFoundError, and InvalidArgumentError for its compression."""
     if compression not in ("", "GZIP", "ZLIB"):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression}.")
@@ -66,7 +69,7 @@ def opened(path, compression):
     return ExpandedFile(file, path, compression) if compression else file
 
 
-def lines_of(path, compression):
+def lines_of(path: str, compression: str):
     """The lines of a text file as bytes, without their ends."""
     with opened(path, compression) as file:
         left: list[bytes] = []  # the parts of a line whose end was not seen yet
@@ -87,7 +90,7 @@ def lines_of(path, compression):
             yield b"".join(left).removesuffix(b"\r")
 
 
-def blocks_of(path, compression, size, header, footer):
+def blocks_of(path: str, compression: str, size: int, header: int, footer: int):
     """The records of one length of a file. Raises InvalidArgumentError where they do not fill it."""
     with opened(path, compression) as file:
         content = bytearray()
@@ -108,7 +111,7 @@ def blocks_of(path, compression, size, header, footer):
         yield bytes(content[start : start + size])
 
 
-def _check_body(path, body, size, header, footer):
+def _check_body(path: str, body: int, size: int, header: int, footer: int):
     if body < 0 or body % size:
         raise InvalidArgumentError(
             None,
@@ -118,11 +121,11 @@ def _check_body(path, body, size, header, footer):
         )
 
 
-def _per_file(kind, filenames, num_parallel_reads, read):
+def _per_file(kind: str, filenames: Any, num_parallel_reads: int | None, read: Callable[..., Any]):
     """A dataset of what `read(path)` yields for each file."""
     names = filenames_dataset(filenames)
 
-    def one(name):
+    def one(name: Tensor):
         path = name.numpy().decode()
         return build((kind, lambda: Counted(lambda: map(_tensor, read(path))), _STRING))
 
@@ -141,7 +144,7 @@ class _Reader:
     spread = False
     inputs = ()
 
-    def __init__(self, read, kind):
+    def __init__(self, read: Callable[..., Any], kind: str):
         self._read = read
         self.transformation = kind
         self.spec = DatasetSpec(_STRING)
@@ -150,14 +153,14 @@ class _Reader:
         return self._read
 
 
-def _tensor(record):
+def _tensor(record: bytes):
     return _native.convert(record, dtypes.string)  # the wrappers of `convert_to_tensor` would take four times as long
 
 
 class _FileDataset(Dataset):
     """A dataset of files, whose names may be tensors of a graph."""
 
-    def __init__(self, made):
+    def __init__(self, made: Dataset):
         self.__dict__.update(made.__dict__)
 
 
@@ -170,21 +173,24 @@ def text_of(value):
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def _check_buffer(buffer_size, lowest, op):
+def _check_buffer(buffer_size, lowest: int, op: str):
     """Raises InvalidArgumentError for a negative size. Files are read in blocks of a fixed size."""
     if buffer_size is not None:
         require(integer(buffer_size, op) >= lowest, "`buffer_size` must be >= 0", op)
 
 
 @record("text_lines")
-def text_lines(filenames, compression_type, buffer_size, num_parallel_reads=None):
+def text_lines(
+    filenames: Sequence[str] | str, compression_type: str | None, buffer_size: int | str | None,
+    num_parallel_reads: int | None = None,
+):
     """The lines of text files as a dataset."""
     _check_buffer(buffer_size, 0, "TextLineDataset")
     kind = text_of(compression_type)
     return _per_file("TextLine", filenames, num_parallel_reads, lambda path: lines_of(path, kind))
 
 
-def _one_by_one(call):
+def _one_by_one(call: dict[str, Any]):
     """The inputs of a node of files that are read one after another, and are not a dataset."""
     if hasattr(call["filenames"], "from_recipe") or call["num_parallel_reads"] is not None:
         return None
@@ -200,12 +206,15 @@ text_lines.node(
 
 
 @record("tf_records")
-def tf_records(filenames, compression_type, buffer_size, num_parallel_reads=None):
+def tf_records(
+    filenames: Tensor | str, compression_type: str | None, buffer_size: int | None,
+    num_parallel_reads: int | None = None,
+):
     """The records of TFRecord files as a dataset."""
     _check_buffer(buffer_size, -1, "TFRecordDataset")
     kind = text_of(compression_type)
 
-    def read(path):
+    def read(path: str):
         if kind not in ("", "GZIP", "ZLIB"):
             raise InvalidArgumentError(None, None, f"Unsupported compression_type:{kind}.")
         return records(path, kind)
@@ -225,7 +234,8 @@ tf_records.node(
 
 @record("fixed_length_records")
 def fixed_length(
-    filenames, record_bytes, header_bytes, footer_bytes, buffer_size, compression_type="", num_parallel_reads=None
+    filenames: str, record_bytes: int, header_bytes: int | None, footer_bytes: int | None, buffer_size: int | None,
+    compression_type: str | None = "", num_parallel_reads: int | None = None,
 ):
     """Records of one length as a dataset."""
     op = "FixedLengthRecordDatasetV2"
@@ -272,7 +282,8 @@ class TextLineDataset(_FileDataset):
     """
 
     def __init__(
-        self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
+        self, filenames: Sequence[str] | str, compression_type: str | None = None,
+        buffer_size: int | str | None = None, num_parallel_reads: int | None = None, name: str | None = None,
     ):
         super().__init__(text_lines(filenames, compression_type, buffer_size, num_parallel_reads))
 
@@ -291,7 +302,8 @@ class TFRecordDataset(_FileDataset):
     """
 
     def __init__(
-        self, filenames, compression_type=None, buffer_size=None, num_parallel_reads=None, name=None
+        self, filenames: Tensor | str, compression_type: str | None = None, buffer_size: int | None = None,
+        num_parallel_reads: int | None = None, name: str | None = None,
     ):
         super().__init__(tf_records(filenames, compression_type, buffer_size, num_parallel_reads))
 
@@ -311,15 +323,9 @@ class FixedLengthRecordDataset(_FileDataset):
     """
 
     def __init__(
-        self,
-        filenames,
-        record_bytes,
-        header_bytes=None,
-        footer_bytes=None,
-        buffer_size=None,
-        compression_type=None,
-        num_parallel_reads=None,
-        name=None,
+        self, filenames: str, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None,
+        buffer_size: int | None = None, compression_type: str | None = None, num_parallel_reads: int | None = None,
+        name: str | None = None,
     ):
         super().__init__(
             fixed_length(

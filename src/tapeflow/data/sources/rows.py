@@ -6,11 +6,13 @@ it is a stream of row numbers. A batch of it is one gather per array.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data.element import is_structure, map_leaves
 from tapeflow.data.iteration.passes import Pass
@@ -26,7 +28,7 @@ class RowStream:
 
     held = True  # the elements are in memory
 
-    def __init__(self, columns, blocks, seeds=()):
+    def __init__(self, columns: Any, blocks: Callable[..., Any], seeds: Sequence[Any] = ()):
         self._columns = columns
         self.blocks = blocks
         self.seeds = seeds  # of what shuffles them
@@ -36,7 +38,7 @@ class RowStream:
         """The element of all rows."""
         return self._columns() if callable(self._columns) else self._columns
 
-    def with_blocks(self, blocks, *seeds):
+    def with_blocks(self, blocks: Callable[..., Any], *seeds):
         """The same columns, visited in another order."""
         return RowStream(self._columns, blocks, (*self.seeds, *seeds))
 
@@ -44,7 +46,7 @@ class RowStream:
         """A new pass, element by element."""
         return RowPass(self, _elements)
 
-    def start_batches(self, size, drop_remainder):
+    def start_batches(self, size: int, drop_remainder: bool):
         """A new pass, `size` elements at a time."""
         return RowPass(
             self,
@@ -58,7 +60,7 @@ class RowPass(Pass):
 
     __slots__ = ("_count", "_make", "_marks", "_rows", "_size", "_values")
 
-    def __init__(self, rows, make, size=1):
+    def __init__(self, rows: RowStream, make: Callable[..., Any], size: int = 1):
         self._rows = rows
         self._make = make
         self._size = size
@@ -73,7 +75,7 @@ class RowPass(Pass):
     def save(self):
         return [self._count, self._marks]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         self._count, self._marks = state
         for seeds, mark in zip(self._rows.seeds, self._marks, strict=True):
             seeds.seek(mark)
@@ -81,7 +83,7 @@ class RowPass(Pass):
         self._values = self._make(self._rows.columns, blocks)
 
 
-def _elements(columns, blocks):
+def _elements(columns: Tensor, blocks):
     getters = map_leaves(_row_getter, columns)
     if type(columns) is tuple and not any(isinstance(c, (tuple, Mapping)) for c in columns):
         for block in blocks:
@@ -97,7 +99,7 @@ def _elements(columns, blocks):
                 yield getters(i)
 
 
-def _row_getter(column):
+def _row_getter(column: Tensor):
     """A function that gives a row by its number."""
     if column.dtype == dtypes.string and column.shape.rank == 1:
         texts = column.numpy().tolist()  # a slice of strings would cost ten times as much
@@ -105,12 +107,12 @@ def _row_getter(column):
     return column.__getitem__
 
 
-def _gathered(columns, groups):
+def _gathered(columns: TensorLike, groups):
     for numbers in groups:
         yield gather_rows(columns, numbers)
 
 
-def gather_rows(columns, numbers):
+def gather_rows(columns: TensorLike | dict[str, Any], numbers: np.ndarray):
     """One batched element: the rows `numbers` of every column."""
     first, size = int(numbers[0]), numbers.size
     if int(numbers[-1]) - first == size - 1 and (size < 3 or (numbers[1:] - numbers[:-1] == 1).all()):
@@ -120,13 +122,13 @@ def gather_rows(columns, numbers):
     return map_leaves(lambda column: gather(column, indices), columns)
 
 
-def all_rows(count):
+def all_rows(count: int):
     """Every row number below count, in order."""
     if count:
         yield np.arange(count, dtype=np.int64)
 
 
-def regroup(blocks, size, drop_remainder=False):
+def regroup(blocks, size: int, drop_remainder: bool = False):
     """The same row numbers in arrays of `size`, the last one possibly shorter."""
     parts: list[np.ndarray] = []
     held = 0
@@ -154,7 +156,7 @@ def first_rows(blocks, count):
         count -= block.size
 
 
-def after_rows(blocks, count):
+def after_rows(blocks, count: int):
     """All but the first `count` row numbers."""
     for block in blocks:
         if count < block.size:
@@ -162,7 +164,7 @@ def after_rows(blocks, count):
         count = max(0, count - block.size)
 
 
-def every_nth_row(blocks, step, offset):
+def every_nth_row(blocks, step: int, offset: int):
     """The row numbers at positions offset, offset + step, ..."""
     for block in blocks:
         if offset < block.size:

@@ -13,8 +13,11 @@ import os
 import shutil
 import time
 import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import replace_file
@@ -29,6 +32,10 @@ from tapeflow.data.parts import captured_by, size_of, start_of
 from tapeflow.data.transform.tracing import Traced, of_elements
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.graph.nodes import python_ops
+
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+    from tapeflow.data.transform.mapped_pass import Mapped
 
 _SPEC = "dataset_spec.pb"
 _METADATA = "snapshot.metadata"
@@ -67,7 +74,10 @@ class SavingMethods:
 
     @staticmethod
     @boundary
-    def load(path, element_spec=None, compression=None, reader_func=None, wait=False):
+    def load(
+        path: str, element_spec=None, compression: str | None = None, reader_func: Callable[..., Any] | None = None,
+        wait: bool = False,
+    ):
         """Read the dataset that `save` wrote.
 
         Args:
@@ -88,13 +98,13 @@ class SavingMethods:
         return load(path, element_spec, compression, reader_func, wait)
 
 
-def _text(value):
+def _text(value: str):
     if hasattr(value, "numpy"):
         value = value.numpy()
     return value.decode() if isinstance(value, bytes) else os.fspath(value)
 
 
-def _kind(compression):
+def _kind(compression: str | None):
     """The compression of the files: SNAPPY, TensorFlow's default, is not there, and stands for none."""
     found = "" if compression is None else _text(compression)
     if found in ("AUTO", "NONE", "SNAPPY", ""):
@@ -117,7 +127,7 @@ class _Run:
         self._count = 0
         os.makedirs(os.path.join(path, self._name), exist_ok=True)
 
-    def write(self, value):
+    def write(self, value: Tensor | dict[str, Any]):
         number = 0 if self._shard is None else int(self._shard(value))
         writer = self._writers.get(number)
         if writer is None:
@@ -150,7 +160,7 @@ class _Run:
         shutil.rmtree(os.path.join(self._path, self._name), ignore_errors=True)
 
 
-def _metadata(path):
+def _metadata(path: str):
     try:
         with open(os.path.join(path, _METADATA), "rb") as file:
             found = state_coding.decode(file.read())
@@ -161,7 +171,7 @@ def _metadata(path):
     return found
 
 
-def traced_shards(dataset, shard_func):
+def traced_shards(dataset: Dataset, shard_func: Callable[..., Any] | None):
     """The traced function from elements to numbers of shards. Raises TypeError for another result."""
     if shard_func is None:
         return None
@@ -173,7 +183,9 @@ def traced_shards(dataset, shard_func):
     return traced
 
 
-def save(dataset, path, compression, shard_func, checkpoint_args):
+def save(
+    dataset: Dataset, path: str, compression: str | None, shard_func: Callable[..., Any] | None, checkpoint_args
+):
     """Writes all elements of a dataset."""
     path, kind = _text(path), _kind(compression)
     shards = traced_shards(dataset, shard_func)
@@ -204,7 +216,7 @@ def _save_checkpoint(arguments):
     CheckpointManager(max_to_keep=arguments.pop("max_to_keep", 1), **arguments).save()
 
 
-def load(path, element_spec, compression, reader_func, wait):
+def load(path: str, element_spec, compression: str | None, reader_func: Callable[..., Any] | None, wait: bool):
     """The dataset that `save` wrote. Its files say how they are compressed; another `compression` is an error."""
     path, kind = _text(path), None if compression in (None, "AUTO") else _kind(compression)
     while wait and not os.path.exists(os.path.join(path, _METADATA)):
@@ -228,7 +240,7 @@ def load(path, element_spec, compression, reader_func, wait):
     return _reading(path, found, element_spec, reader_func, "Load")
 
 
-def _shard(path, found, number):
+def _shard(path: str, found: dict[str, Any], number: int):
     """(number, element) pairs of one shard."""
     name = os.path.join(path, found["run"], f"{number:08d}.shard", "00000000.snapshot")
     for record in records(name, found["compression"]):
@@ -252,7 +264,10 @@ def _in_order(path, found):
         raise DataLossError(None, None, f"{path} holds {read} elements of {found['count']}.")
 
 
-def _reading(path, found, spec, reader_func, kind):
+def _reading(
+    path: str, found: dict[str, Any], spec: dict[str, Any] | TensorSpec, reader_func: Callable[..., Any] | None,
+    kind: str,
+):
     count = found["count"]
     if reader_func is None:
         return build((kind, lambda: Counted(lambda: _in_order(path, found)), spec, count))
@@ -273,7 +288,10 @@ def _reading(path, found, spec, reader_func, kind):
     return made
 
 
-def snapshot(dataset, path, compression, reader_func, shard_func):
+def snapshot(
+    dataset: Dataset, path: str, compression: str, reader_func: Callable[..., Any] | None,
+    shard_func: Callable[..., Any] | None,
+):
     """A dataset that is written to disk by its first whole pass, and read from there afterwards."""
     path, kind = _text(path), _kind(compression)
     spec = dataset.element_spec
@@ -296,7 +314,7 @@ class _Snapshot(Over):
 
     __slots__ = ("_begin", "_done", "_run")
 
-    def __init__(self, values, begin):
+    def __init__(self, values: Mapped, begin: Callable[..., Any]):
         super().__init__(values)
         self._begin = begin
         self._run = None

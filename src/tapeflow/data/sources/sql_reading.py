@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, UnknownError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -25,12 +28,12 @@ class SqlDataset(_FileDataset):
       output_types: the dtypes of the columns, a tuple.
     """
 
-    def __init__(self, driver_name, data_source_name, query, output_types):
+    def __init__(self, driver_name: str, data_source_name: str, query: str, output_types: Sequence[DType]):
         super().__init__(sql_rows(driver_name, data_source_name, query, output_types))
 
 
 @record("sql_rows")
-def sql_rows(driver_name, data_source_name, query, output_types):
+def sql_rows(driver_name: str, data_source_name: str, query: str, output_types: Sequence[DType]):
     """The rows of a query as a dataset."""
     driver, source, text = text_of(driver_name), text_of(data_source_name), text_of(query)
     if driver != "sqlite":
@@ -73,7 +76,7 @@ sql_rows.node(
 ).also("ExperimentalSqlDataset")  # fmt: skip
 
 
-def _value(found, dtype):
+def _value(found: bytes | float | None, dtype: DType):
     """A column's value as SQLite converts it to the type that is asked for."""
     if dtype == dtypes.string:
         text = b"" if found is None else found if isinstance(found, bytes) else str(found).encode()

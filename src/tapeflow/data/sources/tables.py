@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -12,6 +15,10 @@ from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
 from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable, _Initializer
+
+if TYPE_CHECKING:
+    from tapeflow.data.sources.records import TFRecordDataset
+    from tapeflow.ops.lookup.buckets import HasherSpec, StrongHashSpec
 
 
 class DatasetInitializer(_Initializer):
@@ -37,7 +44,7 @@ class DatasetInitializer(_Initializer):
             )
         super().__init__(spec[0].dtype, spec[1].dtype)
 
-    def initialize(self, table):
+    def initialize(self, table: StaticHashTable):
         """Fill `table`."""
         self._check(table)
         pairs = list(start_of(self._dataset)())
@@ -48,13 +55,8 @@ class DatasetInitializer(_Initializer):
 
 
 def table_from_dataset(
-    dataset=None,
-    num_oov_buckets=0,
-    vocab_size=None,
-    default_value=None,
-    hasher_spec=FastHashSpec,
-    key_dtype=dtypes.string,
-    name=None,
+    dataset=None, num_oov_buckets: int = 0, vocab_size: Any = None, default_value=None,
+    hasher_spec: Any = FastHashSpec, key_dtype: DTypeLike = dtypes.string, name: str | None = None,
 ):
     """Make a table of the (key, value) pairs of a dataset.
 
@@ -98,18 +100,14 @@ def table_from_dataset(
     return StaticHashTable(initializer, default_value, name)
 
 
-def _exactly(size):
+def _exactly(size: TensorLike):
     return assert_cardinality(size)
 
 
 def index_table_from_dataset(
-    dataset=None,
-    num_oov_buckets=0,
-    vocab_size=None,
-    default_value=-1,
-    hasher_spec=FastHashSpec,
-    key_dtype=dtypes.string,
-    name=None,
+    dataset: Dataset | TFRecordDataset | None = None, num_oov_buckets: int = 0, vocab_size: TensorLike | None = None,
+    default_value: int = -1, hasher_spec: str | HasherSpec | StrongHashSpec = FastHashSpec,
+    key_dtype: DTypeLike = dtypes.string, name: str | None = None,
 ):
     """Make a table from the elements of a dataset, scalars, to their numbers; see `table_from_dataset`.
 

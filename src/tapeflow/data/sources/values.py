@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import boundaries, boundary
@@ -28,6 +31,10 @@ from tapeflow.data.transform.shuffling import (
 )
 from tapeflow.ops.table import shape_list, type_list
 
+if TYPE_CHECKING:
+    from tapeflow.core.sparse_tensor import SparseTensor
+    from tapeflow.ops.ragged.tensor import RaggedTensor
+
 _COMPONENTS = {"Toutput_types": type_list, "output_shapes": shape_list}
 
 
@@ -36,7 +43,7 @@ class SourceMethods:
 
     @staticmethod
     @boundary
-    def from_tensors(tensors, name=None):
+    def from_tensors(tensors: TensorLike | dict[str, Any] | RaggedTensor, name: str | None = None):
         """Make a dataset of one element.
 
         Args:
@@ -50,7 +57,7 @@ class SourceMethods:
 
     @staticmethod
     @boundary
-    def from_tensor_slices(tensors, name=None):
+    def from_tensor_slices(tensors: TensorLike | dict[str, Any] | SparseTensor, name: str | None = None):
         """Give the slices of tensors along their first axis.
 
         Args:
@@ -97,7 +104,7 @@ class SourceMethods:
 
     @staticmethod
     @boundary
-    def counter(start=0, step=1, dtype=dtypes.int64, name=None):
+    def counter(start: int = 0, step: int = 1, dtype: DTypeLike = dtypes.int64, name: str | None = None):
         """Count without end: start, start + step, ...
 
         Args:
@@ -113,7 +120,7 @@ class SourceMethods:
 
     @staticmethod
     @boundary
-    def random(seed=None, rerandomize_each_iteration=None, name=None):
+    def random(seed: int | None = None, rerandomize_each_iteration=None, name: str | None = None):
         """Draw int64 scalars of 32 bits at random, without end.
 
         Args:
@@ -127,16 +134,16 @@ class SourceMethods:
         return random_numbers(seed, rerandomize_each_iteration)
 
 
-def _components(call):
+def _components(call: dict[str, Any]):
     return {"components": element.flatten(element.to_element(call["tensors"]))}
 
 
-def _tensors_of(attrs, given):
+def _tensors_of(attrs: dict[str, Any], given: dict[str, Any]):
     return {"tensors": given["components"]}
 
 
 @record("from_tensors", spec=lambda call: element.spec_of(element.to_element(call["tensors"])))
-def from_tensors(tensors):
+def from_tensors(tensors: Tensor | dict[str, Any]):
     """Dataset arguments for one element."""
     value = element.to_element(tensors)
     if not element.flatten(value):
@@ -151,7 +158,7 @@ from_tensors.node(
 
 
 @record("from_list")
-def from_list(elements):
+def from_list(elements: Sequence[Any]):
     """Dataset arguments for the elements of a Python list, whose types and shapes may be common only in part."""
     if not elements:
         raise ValueError("Invalid `elements`. `elements` should not be empty.")
@@ -176,14 +183,14 @@ from_list.node(
 )  # fmt: skip
 
 
-def _common(one, two):
+def _common(one: TensorSpec, two: TensorSpec):
     found = element.merge_specs(one, two)
     if found is None:
         raise TypeError(f"The elements of a list must have one type, got {one} and {two}.")
     return found
 
 
-def _slices_spec(call):
+def _slices_spec(call: dict[str, Any]):
     value = element.to_element(call["tensors"])
     flat = element.flatten(value)
     if not flat:
@@ -202,12 +209,12 @@ def _slices_spec(call):
     return element.map_leaves(_slice_spec, value)
 
 
-def _slice_spec(leaf):
+def _slice_spec(leaf: Tensor):
     return stacking.slice_spec(element.leaf_spec(leaf))
 
 
 @record("from_tensor_slices", spec=_slices_spec)
-def from_tensor_slices(tensors):
+def from_tensor_slices(tensors: TensorLike | dict[str, Any] | SparseTensor):
     """Dataset arguments for the slices of tensors along axis 0."""
     columns = element.to_element(tensors)
     leaves = element.flatten(columns)
@@ -283,7 +290,7 @@ def from_sparse_tensor_slices(sparse_tensor):
 
 
 @record("range")
-def range_of(args, output_type=dtypes.int64, name=None):
+def range_of(args: Sequence[TensorLike], output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """Dataset arguments for an arithmetic progression."""
     if not 1 <= len(args) <= 3:
         raise ValueError(
@@ -301,7 +308,7 @@ def range_of(args, output_type=dtypes.int64, name=None):
         for block in blocks():
             yield from convert_to_tensor(block)
 
-    def blocks(size=1024):
+    def blocks(size: int = 1024):
         kind = output_type.as_numpy_dtype
         for start in range(0, count, size):
             yield np.array(progression[start : start + size]).astype(kind)
@@ -335,7 +342,7 @@ def _length(progression: range) -> int:
 
 
 @record("counter")
-def counter(start, step, dtype):
+def counter(start: int, step: int, dtype: DTypeLike):
     """Dataset arguments for an endless arithmetic progression."""
     dtype = dtypes.as_dtype(dtype)
     start, step = convert_to_tensor(start, dtype).numpy(), convert_to_tensor(step, dtype).numpy()
@@ -345,7 +352,7 @@ def counter(start, step, dtype):
 class _Counting(Pass):
     __slots__ = ("_dtype", "_next", "_step")
 
-    def __init__(self, start, step, dtype):
+    def __init__(self, start: TensorLike, step: TensorLike, dtype: DTypeLike):
         self._next, self._step, self._dtype = start, step, dtype
 
     def __next__(self):
@@ -357,7 +364,7 @@ class _Counting(Pass):
     def save(self):
         return convert_to_tensor(self._next, self._dtype)
 
-    def restore(self, state):
+    def restore(self, state: Tensor):
         self._next = state.numpy()
 
 
@@ -381,7 +388,7 @@ random_numbers.node(
 class _Random(Pass):
     __slots__ = ("_seeds", "_stream")
 
-    def __init__(self, seeds):
+    def __init__(self, seeds: SeedGenerator):
         self._seeds = seeds
         self._stream = PhiloxStream(*seeds.next_seeds())
 
@@ -391,7 +398,7 @@ class _Random(Pass):
     def save(self):
         return [self._stream._key, self._stream._high, self._stream.position, self._seeds.position]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[int]):
         key, high, at, drawn = state
         self._stream = PhiloxStream(key, high)
         self._stream.seek(at)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.data.arguments import integer
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.parts import start_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 
 @record("assert_cardinality")
-def asserted(dataset, cardinality):
+def asserted(dataset: Dataset, cardinality: int):
     """Dataset arguments for the elements of a dataset of which there are so many."""
     size = integer(cardinality, "AssertCardinalityDataset")
     return "AssertCardinality", lambda: _Asserted(start_of(dataset)(), size), lambda: dataset.element_spec, size
@@ -22,7 +27,7 @@ asserted.node("AssertCardinalityDataset", "input_dataset: variant, cardinality: 
 class _Asserted(Over):
     __slots__ = ("_count", "_size")
 
-    def __init__(self, values, size):
+    def __init__(self, values: Any, size: int):
         super().__init__(values)
         self._size = size
         self._count = 0
@@ -39,7 +44,7 @@ class _Asserted(Over):
             raise FailedPreconditionError(None, None, self._wrong(f"at least {self._count}"))
         return value
 
-    def _wrong(self, count):
+    def _wrong(self, count: int | str):
         wanted = f"{self._size} element{'' if self._size == 1 else 's'}"
         if self._size < 0:
             wanted = "an infinite number of elements"

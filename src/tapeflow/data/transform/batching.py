@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensorSpec
@@ -16,17 +21,16 @@ from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.data.transform.windows import integer_or_bool
 from tapeflow.ops.ragged.tensor import RaggedTensorSpec
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 
 class BatchingMethods:
     """Methods of Dataset."""
 
     def batch(
-        self,
-        batch_size,
-        drop_remainder=False,
-        num_parallel_calls=None,
-        deterministic=None,
-        name=None,
+        self, batch_size: int, drop_remainder: bool = False, num_parallel_calls: int | None = None,
+        deterministic=None, name: str | None = None,
     ):
         """Stack elements along a new first axis; their shapes must be equal.
 
@@ -46,7 +50,10 @@ class BatchingMethods:
         """
         return batched(self, batch_size, drop_remainder, num_parallel_calls)
 
-    def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
+    def ragged_batch(
+        self, batch_size: int, drop_remainder: bool = False, row_splits_dtype: DType = dtypes.int64,
+        name: str | None = None,
+    ):
         """Stack elements; what differs in size becomes ragged.
 
         Args:
@@ -64,7 +71,7 @@ class BatchingMethods:
         """
         return ragged(self, batch_size, drop_remainder, row_splits_dtype)
 
-    def sparse_batch(self, batch_size, row_shape, name=None):
+    def sparse_batch(self, batch_size: int, row_shape: Sequence[int], name: str | None = None):
         """Put elements into batches that are sparse tensors.
 
         Args:
@@ -78,7 +85,7 @@ class BatchingMethods:
         return sparse(self, batch_size, row_shape)
 
 
-def sizes_of(dataset, batch_size, drop_remainder, op):
+def sizes_of(dataset: Dataset, batch_size: int, drop_remainder: bool, op: str):
     """The batch size, whether to drop, the spec's outer size, and the number of batches."""
     size = integer(batch_size, op)
     require(size > 0, "Batch size must be greater than zero.", op)
@@ -90,7 +97,7 @@ def sizes_of(dataset, batch_size, drop_remainder, op):
 
 
 @record("batch")
-def batched(dataset, batch_size, drop_remainder=False, num_parallel_calls=None):
+def batched(dataset: Dataset, batch_size: int, drop_remainder: bool = False, num_parallel_calls: int | None = None):
     """Dataset arguments for stacked elements."""
     kind = "Batch" if num_parallel_calls is None else "ParallelBatch"
     size, drop, outer, count = sizes_of(dataset, batch_size, drop_remainder, "BatchDatasetV2")
@@ -125,10 +132,10 @@ def stack_of(specs):
     return by_leaf(specs, flat) if any(map(stacking.is_row, flat)) else stack
 
 
-def by_leaf(specs, flat):
+def by_leaf(specs: RaggedTensorSpec, flat: Sequence[Any]):
     """What makes a batch leaf by leaf, ragged where the specs say so."""
 
-    def make(batch):
+    def make(batch: Sequence[Tensor]):
         columns = zip(*[element.flatten(value) for value in batch])
         made = [
             stacking.stack_ragged(column, leaf) if isinstance(leaf, RaggedTensorSpec) else stack(list(column))
@@ -139,7 +146,7 @@ def by_leaf(specs, flat):
     return make
 
 
-def stack(batch):
+def stack(batch: Sequence[Any]):
     """Elements stacked; InvalidArgumentError says which component does not fit."""
     try:
         return stacking.stacked(batch)
@@ -149,7 +156,7 @@ def stack(batch):
 
 
 @record("map_and_batch")
-def batched_whole(dataset, batch_size, drop_remainder):
+def batched_whole(dataset: Dataset, batch_size: int, drop_remainder: bool):
     """Dataset arguments for stacked elements where an error in an element is one of its whole batch."""
     size, drop, _, count = sizes_of(dataset, batch_size, drop_remainder, "MapAndBatchDataset")
     outer = size if drop else None
@@ -162,7 +169,7 @@ class Batched(Over):
 
     __slots__ = ("_drop", "_make", "_over", "_size")
 
-    def __init__(self, values, size, drop, make):
+    def __init__(self, values: Any, size: int, drop: bool, make: Callable[..., Any]):
         super().__init__(values)
         self._size, self._drop, self._make = size, drop, make
         self._over = False
@@ -184,12 +191,12 @@ class Batched(Over):
     def save(self):
         return [self._over, self._input.save()]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         self._over, inner = state
         self._input.restore(inner)
 
 
-def _stack_whole(batch):
+def _stack_whole(batch: Sequence[Tensor]):
     try:
         return stacking.stacked(batch)
     except Exception:
@@ -229,7 +236,7 @@ class _BatchedWhole(Batched):
 
 
 @record("ragged_batch")
-def ragged(dataset, batch_size, drop_remainder, row_splits_dtype):
+def ragged(dataset: Dataset, batch_size: int, drop_remainder: bool, row_splits_dtype: DType):
     """Dataset arguments for batches whose leaves of unknown size are ragged."""
     size, drop, _, count = sizes_of(dataset, batch_size, drop_remainder, "BatchDatasetV2")
     kind = dtypes.as_dtype(row_splits_dtype)
@@ -241,7 +248,7 @@ def ragged(dataset, batch_size, drop_remainder, row_splits_dtype):
 
 
 @record("sparse_batch")
-def sparse(dataset, batch_size, row_shape):
+def sparse(dataset: Dataset, batch_size: int, row_shape: Sequence[int]):
     """Dataset arguments for batches of dense values of differing sizes as sparse tensors."""
     op = "DenseToSparseBatchDataset"
     size = integer(batch_size, op)
@@ -255,7 +262,7 @@ def sparse(dataset, batch_size, row_shape):
     shape = stacking.as_shape(row_shape)
     rows = tuple(shape.as_list())
 
-    def make(batch):
+    def make(batch: Sequence[Tensor]):
         return stacking.sparse_rows(batch, rows)
 
     made = SparseTensorSpec([None, *rows], spec.dtype)

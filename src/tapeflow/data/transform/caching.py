@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.errors import AlreadyExistsError, DataLossError
 from tapeflow.core.files.tf_record import TFRecordWriter, records
@@ -15,11 +17,14 @@ from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass
 from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
+if TYPE_CHECKING:
+    from tapeflow.data.transform.mapped_pass import Mapped
+
 
 class CachingMethods:
     """Methods of Dataset."""
 
-    def cache(self, filename="", name=None):
+    def cache(self, filename: str = "", name: str | None = None):
         """Keep the elements of the first whole pass for later ones: in memory, or in files.
 
         Args:
@@ -95,7 +100,7 @@ class _InMemory(Pass):
             return [None, self._memory[0], self._next]
         return [self._input.save(), self._seen, 0]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, seen, self._next = state
         if inner is None:
             self._memory[:] = [seen]
@@ -110,7 +115,7 @@ class _InMemory(Pass):
         close_pass(self._input)
 
 
-def _names(prefix):
+def _names(prefix: str):
     return f"{prefix}.index", f"{prefix}.data-00000-of-00001", f"{prefix}_0.lockfile"
 
 
@@ -119,7 +124,7 @@ class _InFiles(Pass):
 
     __slots__ = ("__weakref__", "_dataset", "_inner", "_prefix", "_writes")
 
-    def __init__(self, dataset, prefix):
+    def __init__(self, dataset, prefix: str):
         self._dataset = dataset
         self._prefix = prefix
         self._inner = None
@@ -168,7 +173,7 @@ class _InFiles(Pass):
         self.close()
 
 
-def _read(prefix):
+def _read(prefix: str):
     index, data, _ = _names(prefix)
     with open(index, "rb") as file:
         count = state_coding.decode(file.read())
@@ -191,7 +196,7 @@ class _Writing(Over):
 
     __slots__ = ("_count", "_lock", "_prefix", "_temporary", "_writer")
 
-    def __init__(self, values, prefix):
+    def __init__(self, values: Mapped, prefix: str):
         super().__init__(values)
         self._prefix = prefix
         self._count = 0

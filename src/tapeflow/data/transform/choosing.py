@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
@@ -15,6 +18,9 @@ from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator, graph
 from tapeflow.ops.random.stateless_choice import stateless_categorical
 from tapeflow.ops.table import integer
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 _INFINITE = -1
 _UNKNOWN = -2
 
@@ -24,7 +30,7 @@ class ChoosingMethods:
 
     @staticmethod
     @boundary
-    def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=True):
+    def choose_from_datasets(datasets: Sequence[Any], choice_dataset: Dataset, stop_on_empty_dataset: bool = True):
         """Take the next element of datasets[i] for every int64 scalar i of a dataset.
 
         Args:
@@ -50,11 +56,8 @@ class ChoosingMethods:
     @staticmethod
     @boundary
     def sample_from_datasets(
-        datasets,
-        weights=None,
-        seed=None,
-        stop_on_empty_dataset=False,
-        rerandomize_each_iteration=None,
+        datasets: Sequence[Any], weights: Dataset | None = None, seed: int | None = None,
+        stop_on_empty_dataset: bool = False, rerandomize_each_iteration=None,
     ):
         """Take elements from datasets that are chosen at random.
 
@@ -75,7 +78,7 @@ class ChoosingMethods:
 
 
 @record("choose_from_datasets", datasets=["datasets", "choice_dataset"])
-def chosen(datasets, choice_dataset, stop_on_empty_dataset):
+def chosen(datasets: Sequence[Any], choice_dataset: Dataset, stop_on_empty_dataset: bool):
     """Dataset arguments for elements picked by a dataset of numbers."""
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
@@ -105,7 +108,7 @@ chosen.node(
 ).also("ExperimentalDirectedInterleaveDataset", without=("stop_on_empty_dataset",))  # fmt: skip
 
 
-def _woven_size(datasets, stop):
+def _woven_size(datasets: Sequence[Any], stop: bool):
     sizes = [size_of(dataset) for dataset in datasets]
     if stop or any(size == _UNKNOWN for size in sizes):
         return _INFINITE if all(size == _INFINITE for size in sizes) else _UNKNOWN
@@ -117,7 +120,7 @@ class _Interwoven(Pass):
 
     __slots__ = ("_gone", "_inputs", "_numbers", "_over", "_stop")
 
-    def __init__(self, datasets, numbers, stop):
+    def __init__(self, datasets: Sequence[Any], numbers, stop: bool):
         self._inputs = [start_of(dataset)() for dataset in datasets]
         self._numbers = numbers
         self._stop = stop
@@ -143,7 +146,7 @@ class _Interwoven(Pass):
         inner = [source.save() for source in self._inputs]
         return [self._numbers.save(), self._over, self._gone, inner]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         numbers, self._over, self._gone, inner = state
         self._numbers.restore(numbers)
         for source, saved in zip(self._inputs, inner, strict=True):
@@ -197,7 +200,7 @@ class _Choices(Pass):
 
     __slots__ = ("_logits", "_rows", "_seeds", "_stream")
 
-    def __init__(self, stream, seeds, logits, rows):
+    def __init__(self, stream: PhiloxStream, seeds: SeedGenerator, logits: np.ndarray | None, rows: Any):
         self._stream = stream
         self._seeds = seeds
         self._logits = logits
@@ -215,7 +218,7 @@ class _Choices(Pass):
         stream = [self._stream._key, self._stream._high, self._stream.position]
         return [stream, self._seeds.position, None if self._rows is None else self._rows.save()]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         (key, high, at), drawn, rows = state
         self._stream = PhiloxStream(key, high)
         self._stream.seek(at)
@@ -224,7 +227,7 @@ class _Choices(Pass):
             self._rows.restore(rows)
 
 
-def _weights(weights, count):
+def _weights(weights, count: int):
     found = np.asarray(weights.numpy() if hasattr(weights, "numpy") else weights, np.float64)
     if found.shape != (count,):
         raise ValueError(
@@ -236,7 +239,7 @@ def _weights(weights, count):
     return found
 
 
-def _common_spec(datasets):
+def _common_spec(datasets: Sequence[Any]):
     spec = datasets[0].element_spec
     for other in datasets[1:]:
         try:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass, later
 from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.ops.table import integer
+
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
+    from tapeflow.data.dataset import Dataset
 
 _INFINITE = -1
 _UNKNOWN = -2
@@ -44,7 +51,7 @@ class CombiningMethods:
             datasets = args[0] if len(args) == 1 else args
         return zipped(datasets)
 
-    def concatenate(self, dataset, name=None):
+    def concatenate(self, dataset: Dataset, name: str | None = None):
         """Give the elements of this dataset, then those of another one.
 
         Args:
@@ -77,7 +84,7 @@ class CombiningMethods:
 
 
 @record("zip", datasets=["datasets"])
-def zipped(datasets):
+def zipped(datasets: Sequence[Any]):
     """Dataset arguments for datasets side by side."""
     if isinstance(datasets, list):
         raise TypeError(
@@ -116,7 +123,7 @@ zipped.node(
 class _Zipped(Pass):
     __slots__ = ("_inputs", "_like", "_over")
 
-    def __init__(self, inputs, like):
+    def __init__(self, inputs: Sequence[Any], like: Sequence[Any] | None):
         self._inputs = inputs
         self._like = like
         self._over = False
@@ -142,7 +149,7 @@ class _Zipped(Pass):
     def save(self):
         return [self._over, [source.save() for source in self._inputs]]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         self._over, inner = state
         for source, saved in zip(self._inputs, inner, strict=True):
             source.restore(saved)
@@ -154,7 +161,7 @@ class _Zipped(Pass):
 
 
 @record("concatenate", datasets=["dataset", "another_dataset"])
-def concatenated(dataset, another_dataset):
+def concatenated(dataset: Dataset, another_dataset: Dataset):
     """Dataset arguments for one dataset after another."""
     if not hasattr(another_dataset, "_start"):
         raise TypeError(f"Dataset.concatenate expects a dataset, got {type(another_dataset)}.")
@@ -179,7 +186,7 @@ concatenated.node(
 class _Concatenated(Pass):
     __slots__ = ("_input", "_number", "_starts")
 
-    def __init__(self, starts):
+    def __init__(self, starts: Sequence[Callable[..., Any]]):
         self._starts = [later(start) for start in starts]
         self._number = 0
         self._input = starts[0]()
@@ -195,7 +202,7 @@ class _Concatenated(Pass):
     def save(self):
         return [self._number, None if self._input is None else self._input.save()]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         self._number, inner = state
         self._input = None
         if inner is not None:
@@ -207,7 +214,7 @@ class _Concatenated(Pass):
         close_pass(self._input)
 
 
-def compatible(one, two):
+def compatible(one: TensorSpec, two: TensorSpec):
     merged = element.merge_specs(one, two)
     if merged is None and one is not None:
         raise TypeError(f"{one} and {two} are not compatible")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.element import DatasetSpec
@@ -14,6 +17,11 @@ from tapeflow.data.transform.record import ELEMENTS, of_element, record, with_or
 from tapeflow.data.transform.tracing import of_elements, translated
 from tapeflow.ops.table import func, type_list
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+    from tapeflow.data.iteration.passes import Counted
+    from tapeflow.data.sources.rows import RowPass
+
 _TURNS = "input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64"
 _FUNCTION = {"f": func, "Targuments": type_list, **ELEMENTS}
 
@@ -21,7 +29,7 @@ _FUNCTION = {"f": func, "Targuments": type_list, **ELEMENTS}
 class FlatteningMethods:
     """Methods of Dataset."""
 
-    def flat_map(self, map_func, name=None):
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None):
         """Give the elements of the datasets that a function makes, one dataset after another.
 
         Args:
@@ -41,13 +49,8 @@ class FlatteningMethods:
         return flat_mapped(self, map_func)
 
     def interleave(
-        self,
-        map_func,
-        cycle_length=None,
-        block_length=None,
-        num_parallel_calls=None,
-        deterministic=None,
-        name=None,
+        self, map_func: Callable[..., Any], cycle_length: int | None = None, block_length: int | None = None,
+        num_parallel_calls: int | None = None, deterministic: bool | None = None, name: str | None = None,
     ):
         """Take elements in turn from several of the datasets that a function makes.
 
@@ -71,7 +74,7 @@ class FlatteningMethods:
         return interleaved(self, map_func, cycle_length, block_length, num_parallel_calls, deterministic)
 
 
-def _inner_spec(fn, name):
+def _inner_spec(fn: Any, name: str):
     if not isinstance(fn.spec, DatasetSpec):
         raise TypeError(
             f"The `map_func` argument must return a `Dataset` object. Got {fn.spec} [Dataset.{name}]."
@@ -80,7 +83,7 @@ def _inner_spec(fn, name):
 
 
 @record("flat_map", functions={"map_func": of_element}, flattens=True)
-def flat_mapped(dataset, map_func):
+def flat_mapped(dataset: Dataset, map_func: Any):
     """Dataset arguments for the elements of datasets, one after another."""
     spec = _inner_spec(map_func, "flat_map")
     return "FlatMap", lambda: _FlatMapped(map_func, start_of(dataset)()), spec
@@ -97,7 +100,7 @@ class _FlatMapped(Over):
 
     __slots__ = ("_call", "_inner", "_position", "_start", "_value")
 
-    def __init__(self, fn, values):
+    def __init__(self, fn: Any, values: RowPass):
         super().__init__(values)
         self._call = of_elements(fn)
         self._start = later(self._started)
@@ -115,7 +118,7 @@ class _FlatMapped(Over):
                 return value
             self._inner = None
 
-    def _started(self, value):
+    def _started(self, value: Tensor):
         return self._call(value)._start()
 
     def _begin(self):
@@ -144,7 +147,8 @@ class _FlatMapped(Over):
 
 @record("interleave", functions={"map_func": of_element}, flattens=True)
 def interleaved(
-    dataset, map_func, cycle_length=None, block_length=None, num_parallel_calls=None, deterministic=None
+    dataset: Dataset, map_func: Any, cycle_length: int | None = None, block_length: int | None = None,
+    num_parallel_calls: int | None = None, deterministic: bool | None = None,
 ):
     """Dataset arguments for elements of several datasets in turn."""
     parallel = num_parallel_calls is not None
@@ -221,7 +225,7 @@ class Interleaved(Over):
         "_block", "_call", "_cycle", "_open", "_over", "_parallel", "_position", "_slot", "_slots", "_start", "_taken",
     )  # fmt: skip
 
-    def __init__(self, fn, values, cycle, block, parallel):
+    def __init__(self, fn: Any, values: Counted | RowPass, cycle: int, block: int, parallel: bool):
         super().__init__(values)
         self._call = of_elements(fn)
         self._start = later(self._started)
@@ -266,11 +270,11 @@ class Interleaved(Over):
             self._taken = 0
         raise StopIteration
 
-    def _started(self, value):
+    def _started(self, value: Tensor):
         inner = self._call(value)
         return read_ahead(inner._start, 2 * self._block) if self._parallel else inner._start()
 
-    def _begun(self, value):
+    def _begun(self, value: Tensor):
         try:
             return self._start(value)
         except Exception as error:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -25,6 +29,9 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import less, logical_and, where
 from tapeflow.ops.math.reduction import reduce_min
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 KEY = TensorSpec([], dtypes.int64)
 
 
@@ -32,7 +39,8 @@ class GroupingMethods:
     """Methods of Dataset."""
 
     def group_by_window(
-        self, key_func, reduce_func, window_size=None, window_size_func=None, name=None
+        self, key_func: Callable[..., Any], reduce_func: Callable[..., Any], window_size: int | None = None,
+        window_size_func: Callable[..., Any] | None = None, name: str | None = None,
     ):
         """Make datasets of elements with the same key, each through a function.
 
@@ -52,16 +60,10 @@ class GroupingMethods:
         return grouped(self, key_func, reduce_func, window_size, window_size_func)
 
     def bucket_by_sequence_length(
-        self,
-        element_length_func,
-        bucket_boundaries,
-        bucket_batch_sizes,
-        padded_shapes=None,
-        padding_values=None,
-        pad_to_bucket_boundary=False,
-        no_padding=False,
-        drop_remainder=False,
-        name=None,
+        self, element_length_func: Callable[..., Any], bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int], padded_shapes=None, padding_values=None,
+        pad_to_bucket_boundary: bool = False, no_padding: bool = False, drop_remainder: bool = False,
+        name: str | None = None,
     ):
         """Make padded batches of elements of similar length.
 
@@ -96,7 +98,7 @@ class GroupingMethods:
         )
 
 
-def check_key(spec, name="key_func"):
+def check_key(spec: TensorSpec, name: str = "key_func"):
     """Raises ValueError for a function that does not return a scalar int64."""
     if not (
         isinstance(spec, TensorSpec) and spec.dtype == dtypes.int64 and spec.shape.is_compatible_with([])
@@ -113,14 +115,14 @@ class _Constant:
     spec = KEY
     inputs = ()
 
-    def __init__(self, size):
+    def __init__(self, size: int):
         self._size = size
 
     def begun(self):
         return lambda key: self._size
 
 
-def window_size(size, function):
+def window_size(size: int | None, function: Traced | None):
     """The function that gives the size of windows. Raises ValueError unless one of the two is given."""
     if (size is None) == (function is None):
         raise ValueError(
@@ -129,13 +131,13 @@ def window_size(size, function):
     return _Constant(integer(size, "GroupByWindowDataset")) if function is None else function
 
 
-def _to_dataset(name, arguments, function):
+def _to_dataset(name: str, arguments: dict[str, Any], function: Callable[..., Any]):
     """Trace a function of a key and a dataset of elements."""
     require_callable(function)
     return Traced(function, [KEY, DatasetSpec(arguments["dataset"].element_spec)], name, False)
 
 
-def _to_size(name, arguments, function):
+def _to_size(name: str, arguments: dict[str, Any], function: Callable[..., Any] | None):
     """Trace a function of a key that gives an int64."""
     if function is None:
         return None
@@ -144,7 +146,7 @@ def _to_size(name, arguments, function):
 
 
 @record("group_by_window", functions={"key_func": to_key, "reduce_func": _to_dataset, "window_size_func": _to_size})
-def grouped(dataset, key_func, reduce_func, size, window_size_func):
+def grouped(dataset: Dataset, key_func: Any, reduce_func: Traced, size: int | None, window_size_func: Traced | None):
     """Dataset arguments for reductions of elements with the same key."""
     size_func = window_size(size, window_size_func)
     check_key(key_func.spec)
@@ -196,7 +198,7 @@ class _Grouped(Over):
             self._position += 1
             self._take(value)
 
-    def _take(self, value):
+    def _take(self, value: Tensor):
         try:
             key = self._key(value)
             number = int(key)
@@ -237,7 +239,7 @@ class _Grouped(Over):
     "group_by_reducer",
     functions=dict.fromkeys(("key_func", "init", "reduce", "finalize"), as_they_are),
 )
-def reduced_by_key(dataset, key_func, init, reduce, finalize):
+def reduced_by_key(dataset: Dataset, key_func: Traced, init: Traced, reduce: Traced, finalize: Traced):
     """Dataset arguments for one result of a fold for each key, in the order of the keys' first elements."""
     check_key(key_func.spec)
 
@@ -259,20 +261,13 @@ def reduced_by_key(dataset, key_func, init, reduce, finalize):
     return "GroupByReducer", lambda: Counted(results), finalize.spec
 
 
-def _finished(last, state):
+def _finished(last: Callable[..., Any], state: Sequence[Tensor]):
     return last(state)
 
 
 def bucketed(
-    dataset,
-    length_func,
-    boundaries,
-    batch_sizes,
-    padded_shapes,
-    padding_values,
-    pad_to_boundary,
-    no_padding,
-    drop_remainder,
+    dataset, length_func: Callable[..., Any], boundaries: Sequence[int], batch_sizes: Sequence[int], padded_shapes,
+    padding_values, pad_to_boundary: bool, no_padding: bool, drop_remainder: bool,
 ):
     """A dataset of batches of elements whose lengths lie between the same two boundaries."""
     if len(batch_sizes) != len(boundaries) + 1:
@@ -290,10 +285,10 @@ def bucketed(
         found = logical_and(convert_to_tensor(lower) <= length, less(length, convert_to_tensor(upper)))
         return reduce_min(where(found))
 
-    def size_of(key):
+    def size_of(key: Tensor):
         return gather(convert_to_tensor(sizes), key)
 
-    def make_batch(key, group):
+    def make_batch(key: Tensor, group: Dataset):
         size = size_of(key)
         if no_padding:
             return group.batch(size, drop_remainder)
@@ -312,12 +307,12 @@ def bucketed(
     return dataset.group_by_window(bucket, make_batch, window_size_func=size_of)
 
 
-def _filled(shapes, filler, specs):
+def _filled(shapes: TensorShape, filler: Tensor | None, specs: TensorSpec):
     """Shapes whose unknown sizes are `filler`."""
     if filler is None:
         return shapes
 
-    def fill(_, shape):
+    def fill(_: TensorSpec, shape: ShapeLike):
         sizes = TensorShape(shape).as_list()
         if None not in sizes:
             return shape
@@ -327,7 +322,7 @@ def _filled(shapes, filler, specs):
     return _along(fill, specs, shapes)
 
 
-def _along(fn, specs, structure):
+def _along(fn: Callable[..., Any], specs, structure):
     if not element.is_structure(specs):
         return fn(specs, structure)
     if hasattr(specs, "keys"):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.transform.tracing import translated
 
@@ -29,6 +32,6 @@ class Mapped(Over):
     def save(self):
         return [self._input.save(), self._position]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._position = state
         self._input.restore(inner)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
@@ -25,6 +29,13 @@ from tapeflow.data.transform.record import (
 from tapeflow.data.transform.tracing import of_elements, translated
 from tapeflow.ops.table import func, type_list
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+    from tapeflow.data.nodes.nodes import Applied
+    from tapeflow.data.sources.records import TFRecordDataset
+    from tapeflow.data.sources.rows import RowPass
+    from tapeflow.data.transform.tracing import Traced
+
 _OF_ELEMENT = "input_dataset: variant, other_arguments: Targuments -> handle: variant"
 _PARALLEL = "input_dataset: variant, other_arguments: Targuments, num_parallel_calls: {} -> handle: variant"
 _FUNCTION = {"f": func, "Targuments": type_list, **ELEMENTS}
@@ -35,13 +46,8 @@ class MappingMethods:
     """Methods of Dataset."""
 
     def map(
-        self,
-        map_func,
-        num_parallel_calls=None,
-        deterministic=None,
-        synchronous=None,
-        use_unbounded_threadpool=False,
-        name=None,
+        self, map_func: Callable[..., Any], num_parallel_calls: int | None = None, deterministic=None,
+        synchronous=None, use_unbounded_threadpool: bool = False, name: str | None = None,
     ):
         """Apply a function to each element.
 
@@ -72,7 +78,8 @@ class MappingMethods:
         return mapped(self, map_func, num_parallel_calls, deterministic)
 
     def map_with_legacy_function(
-        self, map_func, num_parallel_calls=None, deterministic=None, use_unbounded_threadpool=False
+        self, map_func: Callable[..., Any], num_parallel_calls=None, deterministic=None,
+        use_unbounded_threadpool: bool = False,
     ):
         """Apply a function to each element, as `map` does (1.x).
 
@@ -87,7 +94,7 @@ class MappingMethods:
         """
         return mapped(self, map_func, num_parallel_calls, deterministic)
 
-    def filter(self, predicate, name=None):
+    def filter(self, predicate: Callable[..., Any], name: str | None = None):
         """Keep the elements for which a function is true.
 
         Args:
@@ -105,11 +112,11 @@ class MappingMethods:
         """
         return filtered(self, predicate)
 
-    def filter_with_legacy_function(self, predicate):
+    def filter_with_legacy_function(self, predicate: Callable[..., Any]):
         """`filter` (1.x)."""
         return filtered(self, predicate)
 
-    def take_while(self, predicate, name=None):
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None):
         """Keep the elements until a function is false for the first time.
 
         Args:
@@ -124,7 +131,7 @@ class MappingMethods:
         """
         return taken_while(self, predicate)
 
-    def scan(self, initial_state, scan_func, name=None):
+    def scan(self, initial_state: TensorLike, scan_func: Callable[..., Any], name: str | None = None):
         """Apply a function that carries a state from element to element.
 
         Args:
@@ -146,7 +153,7 @@ class MappingMethods:
 
 
 @record("map", functions={"map_func": of_element})
-def mapped(dataset, map_func, num_parallel_calls=None, deterministic=None):
+def mapped(dataset: Dataset, map_func: Any, num_parallel_calls: int | None = None, deterministic=None):
     """Dataset arguments for a function of every element."""
     workers = None
     if num_parallel_calls is not None:
@@ -184,7 +191,7 @@ mapped.node(
 )  # fmt: skip
 
 
-def check_predicate(spec, name):
+def check_predicate(spec: TensorSpec, name: str):
     """Raises ValueError for a predicate that does not return a scalar bool."""
     if not (
         isinstance(spec, TensorSpec) and spec.dtype == dtypes.bool and spec.shape.is_compatible_with([])
@@ -196,7 +203,7 @@ def check_predicate(spec, name):
 
 
 @record("filter", functions={"predicate": of_element}, spec=same_spec)
-def filtered(dataset, predicate):
+def filtered(dataset: Dataset, predicate: Applied | Traced):
     """Dataset arguments for the elements that a predicate accepts."""
     check_predicate(predicate.spec, "filter")
     return "Filter", lambda: _Filtered(predicate, start_of(dataset)()), lambda: dataset.element_spec
@@ -227,7 +234,7 @@ class _Filtered(Mapped):
 
 
 @record("take_while", functions={"predicate": of_element}, spec=same_spec)
-def taken_while(dataset, predicate):
+def taken_while(dataset: Dataset, predicate: Applied | Traced):
     """Dataset arguments for the elements before the predicate fails."""
     check_predicate(predicate.spec, "take_while")
     return "TakeWhile", lambda: _TakenWhile(predicate, start_of(dataset)()), lambda: dataset.element_spec
@@ -239,7 +246,7 @@ taken_while.node("TakeWhileDataset", _OF_ELEMENT, _PREDICATE).also("Experimental
 class _TakenWhile(Mapped):
     __slots__ = ("_over",)
 
-    def __init__(self, fn, values):
+    def __init__(self, fn: Applied | Traced, values: RowPass | Mapped):
         super().__init__(fn, values)
         self._over = False
 
@@ -260,13 +267,13 @@ class _TakenWhile(Mapped):
     def save(self):
         return [super().save(), self._over]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._over = state
         super().restore(inner)
 
 
 @record("scan", functions={"scan_func": folded}, spec=lambda call: call["scan_func"].spec[1])
-def scanned(dataset, initial_state, scan_func):
+def scanned(dataset: Dataset, initial_state: Tensor, scan_func: Applied | Traced):
     """Dataset arguments for a function with a state."""
     start = element.to_element(initial_state)
     spec = scan_func.spec[1]
@@ -282,14 +289,14 @@ scanned.node(
 ).also("ExperimentalScanDataset", without=("use_default_device", "metadata"))
 
 
-def _with_state(call):
+def _with_state(call: dict[str, Any]):
     return {**call, "initial_state": element.flatten(call["initial_state"]), "preserve_cardinality": True}
 
 
 class _Scanned(Over):
     __slots__ = ("_call", "_position", "_state")
 
-    def __init__(self, fn, values, state):
+    def __init__(self, fn: Applied | Traced, values: RowPass | Mapped, state: Tensor):
         super().__init__(values)
         self._call = fn.begun()
         self._state = state
@@ -307,12 +314,12 @@ class _Scanned(Over):
     def save(self):
         return [self._input.save(), self._position, self._state]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._position, self._state = state
         self._input.restore(inner)
 
 
-def reduced(dataset, state, fn):
+def reduced(dataset: Dataset | TFRecordDataset, state: Tensor, fn: Any):
     """The last state of a fold over the dataset."""
     call = fn.begun()
     for position, value in enumerate(begun(start_of(dataset))):

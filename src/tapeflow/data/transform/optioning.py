@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.wire import bytes_field, fields, varint_field
 from tapeflow.core.public import boundaries
@@ -12,6 +14,9 @@ from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 from tapeflow.ops.table import string
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 # The numbers of these fields in TensorFlow's messages of options.
 _DETERMINISTIC, _THREADING = 1, 5
 _PRIVATE_THREADS = 2
@@ -20,7 +25,7 @@ _PRIVATE_THREADS = 2
 class OptionsMethods:
     """Methods of Dataset."""
 
-    def with_options(self, options, name=None):
+    def with_options(self, options: Options, name: str | None = None):
         """Add options to those of the dataset.
 
         Args:
@@ -34,7 +39,7 @@ class OptionsMethods:
 
 
 @record("with_options", spec=same_spec)
-def optioned(dataset, options):
+def optioned(dataset: Dataset, options: Options):
     """The dataset with these options besides its own."""
     made = _merged(dataset, options)
     start = start_of(dataset)
@@ -48,7 +53,7 @@ def optioned(dataset, options):
     return found
 
 
-def _merged(dataset, options):
+def _merged(dataset, options: Options):
     known = dataset._options
     return options.merge(options) if known is None else known.merge(options)
 
@@ -75,7 +80,7 @@ optioned.node(
 ).also("ExperimentalPrivateThreadPoolDataset")  # fmt: skip
 
 
-def written_options(options):
+def written_options(options: Options):
     """What changes the elements and their threads, of options, as TensorFlow's message."""
     kept, threads = options.deterministic, options.threading.private_threadpool_size
     written = b"" if kept is None else varint_field(_DETERMINISTIC, int(kept))
@@ -84,7 +89,7 @@ def written_options(options):
     return written
 
 
-def _read_options(text):
+def _read_options(text: bytes):
     """The options that a message holds."""
     found = Options()
     for number, _, value in fields(text.encode() if isinstance(text, str) else text):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -19,7 +23,8 @@ class PaddingMethods:
     """Methods of Dataset."""
 
     def padded_batch(
-        self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None
+        self, batch_size: TensorLike, padded_shapes: ShapeLike | None = None, padding_values=None,
+        drop_remainder: bool = False, name: str | None = None,
     ):
         """Pad elements to a common shape, and stack them.
 
@@ -47,7 +52,7 @@ class PaddingMethods:
 
 
 @record("padded_batch")
-def padded(dataset, batch_size, padded_shapes, padding_values, drop_remainder=False):
+def padded(dataset, batch_size: Any, padded_shapes: ShapeLike | None, padding_values, drop_remainder: bool = False):
     """Dataset arguments for elements padded to one shape and stacked."""
     size, drop, _, count = sizes_of(dataset, batch_size, drop_remainder, "PaddedBatchDatasetV2")
     specs = dataset.element_spec
@@ -72,7 +77,7 @@ def padded(dataset, batch_size, padded_shapes, padding_values, drop_remainder=Fa
     found = _leaves_like(specs, padding_values)
     values = [_padding_value(value, leaf) for value, leaf in zip(found, flat)]
 
-    def make(batch):
+    def make(batch: Sequence[Tensor]):
         columns = zip(*[element.flatten(value) for value in batch])
         made = [
             stacking.pad_and_stack(column, shape, value, number)
@@ -128,7 +133,7 @@ def _leaves_like(specs, structure):
     return [leaf for s, part in zip(specs, structure) for leaf in _leaves_like(s, part)]
 
 
-def _padded_shape(given, leaf):
+def _padded_shape(given: Any, leaf: TensorSpec):
     if hasattr(given, "dtype") and hasattr(given, "shape") and not given.dtype.name.startswith("int"):
         raise TypeError(
             f"Padded shape {given} must be a `tf.int64` vector tensor, but its dtype is {given.dtype}."
@@ -157,7 +162,7 @@ def _padded_shape(given, leaf):
     return shape
 
 
-def _padding_value(value, leaf):
+def _padding_value(value, leaf: TensorSpec):
     if value is None:
         if leaf.dtype == dtypes.string:
             return b""

@@ -12,7 +12,7 @@ from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 class PrefetchingMethods:
     """Methods of Dataset."""
 
-    def prefetch(self, buffer_size, name=None):
+    def prefetch(self, buffer_size: int, name: str | None = None):
         """Make elements ahead, in a thread, where making them takes long.
 
         Args:
@@ -26,7 +26,7 @@ class PrefetchingMethods:
 
 
 @record("prefetch", spec=same_spec)
-def prefetched(dataset, buffer_size):
+def prefetched(dataset, buffer_size: int):
     """Dataset arguments for elements made ahead of their use."""
     op = "PrefetchDataset"
     size = -1 if buffer_size is None else integer(buffer_size, op)

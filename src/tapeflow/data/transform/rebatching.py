@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.data.iteration.passes import Over
 
 
@@ -10,7 +13,7 @@ class Rebatched(Over):
 
     __slots__ = ("_drop", "_make", "_number", "_over", "_sizes")
 
-    def __init__(self, values, sizes, drop, make):
+    def __init__(self, values, sizes: Sequence[int], drop: bool, make: Callable[..., Any]):
         super().__init__(values)
         self._sizes, self._drop, self._make = sizes, drop, make
         self._number = 0
@@ -35,6 +38,6 @@ class Rebatched(Over):
     def save(self):
         return [self._input.save(), self._number, self._over]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._number, self._over = state
         self._input.restore(inner)

@@ -6,9 +6,13 @@ initial one, and one that rejects elements, for the rest.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset_class import dataset_class
@@ -25,6 +29,9 @@ from tapeflow.ops.math.reduction import reduce_max, reduce_min, reduce_sum
 from tapeflow.ops.random.distributions import uniform
 from tapeflow.ops.static import static_value
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+
 _COUNTED_TOGETHER = 32  # elements, after which the initial distribution is estimated anew
 _FIRST_COUNT = 10  # elements that every class is taken to have had before any was counted
 
@@ -32,7 +39,10 @@ _FIRST_COUNT = 10  # elements that every class is taken to have had before any w
 class ResamplingMethods:
     """Methods of Dataset."""
 
-    def rejection_resample(self, class_func, target_dist, initial_dist=None, seed=None, name=None):
+    def rejection_resample(
+        self, class_func: Callable[..., Any], target_dist: Sequence[float],
+        initial_dist: Sequence[float] | None = None, seed: int | None = None, name: str | None = None,
+    ):
         """Leave out elements at random, so that classes are as frequent as wanted.
 
         Args:
@@ -48,7 +58,10 @@ class ResamplingMethods:
         return resampled(self, class_func, target_dist, initial_dist, seed)
 
 
-def resampled(dataset, class_func, target_dist, initial_dist, seed):
+def resampled(
+    dataset, class_func: Callable[..., Any], target_dist: Sequence[float], initial_dist: Sequence[float] | None,
+    seed: int | None,
+):
     """(class, element) pairs distributed over the classes as `target_dist` says.
 
     Without `initial_dist` the classes are counted as elements come.
@@ -68,7 +81,7 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
     if share == 0:
         return kept
 
-    def weights(initial):
+    def weights(initial: Tensor):
         share = reduce_min(_ratios(initial, target))
         return stack([share, 1 - share])
 
@@ -76,24 +89,24 @@ def resampled(dataset, class_func, target_dist, initial_dist, seed):
     return dataset_class().sample_from_datasets(drawn, known, seed, stop_on_empty_dataset=True)
 
 
-def _kept(dataset, class_func, chances, seed):
+def _kept(dataset: Dataset, class_func: Callable[..., Any], chances: Dataset, seed: int | None):
     """The (class, element) pairs that are not rejected."""
 
-    def with_chance(chances, value):
+    def with_chance(chances: Tensor, value: Tensor):
         number = class_func(*value) if isinstance(value, tuple) else class_func(value)
         return number, gather(chances, number), value
 
-    def keep(number, chance, value):
+    def keep(number: Tensor, chance: Tensor, value: Tensor):
         return less(uniform([], seed=seed, dtype=chance.dtype), chance)
 
     found = dataset_class().zip((chances, dataset)).map(with_chance).filter(keep)
     return found.map(lambda number, chance, value: (number, value))
 
 
-def _estimated(classes, count):
+def _estimated(classes: Dataset, count: int):
     """A distribution for each element: that of the classes in its group and in those before it."""
 
-    def counted(counts, numbers):
+    def counted(counts: Tensor, numbers: Tensor):
         counts = counts + reduce_sum(one_hot(numbers, count, dtype=dtypes.int64), 0)
         shares = cast(counts / reduce_sum(counts), dtypes.float32)
         return counts, tile(expand_dims(shares, 0), [_COUNTED_TOGETHER, 1])
@@ -102,11 +115,11 @@ def _estimated(classes, count):
     return classes.batch(_COUNTED_TOGETHER).scan(first, counted).unbatch()
 
 
-def _ratios(initial, target):
+def _ratios(initial: Tensor, target: Tensor):
     return target / (initial + np.finfo(initial.dtype.as_numpy_dtype).tiny)
 
 
-def _chances(initial, target):
+def _chances(initial: Tensor, target: Tensor):
     """The chance of each class to be kept, as elements of the given dataset come, too."""
     ratios = _ratios(initial, target)
     least = reduce_min(ratios)
@@ -115,14 +128,14 @@ def _chances(initial, target):
     return cond(rejected < 0.5, lambda: chances, lambda: _with_warning(chances, rejected, initial))
 
 
-def _with_warning(chances, rejected, initial):
+def _with_warning(chances: Tensor, rejected: Tensor, initial: Tensor):
     return Print(
         chances, [rejected, initial, chances],
         message="Proportion of examples rejected by sampler is high: ", summarize=100, first_n=10,
     )  # fmt: skip
 
 
-def _static_share(initial, target):
+def _static_share(initial: np.ndarray | None, target: np.ndarray | None):
     """How many elements come from the given dataset, where that is known."""
     if initial is None or target is None:
         return None

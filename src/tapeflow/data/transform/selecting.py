@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import steps_left
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
@@ -15,6 +18,10 @@ from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
+if TYPE_CHECKING:
+    from tapeflow.data.dataset import Dataset
+    from tapeflow.data.sources.records import TFRecordDataset
+
 _INFINITE = -1
 _UNKNOWN = -2
 _logger = logging.getLogger("tensorflow")
@@ -23,7 +30,7 @@ _logger = logging.getLogger("tensorflow")
 class SelectingMethods:
     """Methods of Dataset."""
 
-    def take(self, count, name=None):
+    def take(self, count: TensorLike, name: str | None = None):
         """Keep the first elements.
 
         Args:
@@ -38,7 +45,7 @@ class SelectingMethods:
         """
         return taken(self, count)
 
-    def skip(self, count, name=None):
+    def skip(self, count: TensorLike, name: str | None = None):
         """Leave out the first elements.
 
         Args:
@@ -50,7 +57,7 @@ class SelectingMethods:
         """
         return skipped(self, count)
 
-    def shard(self, num_shards, index, name=None):
+    def shard(self, num_shards: int, index: int, name: str | None = None):
         """Keep every num_shards-th element.
 
         Args:
@@ -69,7 +76,7 @@ class SelectingMethods:
         """
         return sharded(self, num_shards, index)
 
-    def repeat(self, count=None, name=None):
+    def repeat(self, count: int | None = None, name: str | None = None):
         """Pass over the dataset several times.
 
         Args:
@@ -84,11 +91,11 @@ class SelectingMethods:
         """
         return repeated(self, count)
 
-    def unique(self, name=None):
+    def unique(self, name: str | None = None):
         """The elements without repetitions; they must be single tensors."""
         return unique(self)
 
-    def ignore_errors(self, log_warning=False, name=None):
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None):
         """Leave out the elements that raise errors when they are made.
 
         Args:
@@ -101,18 +108,18 @@ class SelectingMethods:
         return ignored_errors(self, log_warning)
 
 
-def _spec(dataset):
+def _spec(dataset: Dataset):
     return lambda: dataset.element_spec
 
 
-def _over_rows(dataset, change, *seeds):
+def _over_rows(dataset: Dataset, change: Callable[..., Any], *seeds):
     """The row stream with its blocks changed, or None where the dataset is no row stream."""
     rows = rows_of(dataset)
     return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
 
 
 @record("take", spec=same_spec)
-def taken(dataset, count):
+def taken(dataset: Dataset, count: Any):
     """Dataset arguments for the first elements."""
     count = integer(count, "TakeDataset")
     size = size_of(dataset)
@@ -148,13 +155,13 @@ class _Taken(Over):
     def save(self):
         return [self._input.save(), self._left]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._left = state
         self._input.restore(inner)
 
 
 @record("skip", spec=same_spec)
-def skipped(dataset, count):
+def skipped(dataset: Dataset, count: int):
     """Dataset arguments for what follows the first elements."""
     count = integer(count, "SkipDataset")
     size = size_of(dataset)
@@ -173,7 +180,7 @@ skipped.node(
 class _Skipped(Over):
     __slots__ = ("_left",)
 
-    def __init__(self, values, count):
+    def __init__(self, values: Any, count: int):
         super().__init__(values)
         self._left = count
 
@@ -186,13 +193,13 @@ class _Skipped(Over):
     def save(self):
         return [self._input.save(), self._left]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._left = state
         self._input.restore(inner)
 
 
 @record("shard", spec=same_spec)
-def sharded(dataset, num_shards, index):
+def sharded(dataset: Dataset, num_shards: int, index: int):
     """Dataset arguments for one of num_shards interleaved parts."""
     op = "ShardDataset"
     count, index = integer(num_shards, op), integer(index, op)
@@ -217,7 +224,7 @@ sharded.node(
 class _Sharded(Over):
     __slots__ = ("_count", "_skip")
 
-    def __init__(self, values, count, index):
+    def __init__(self, values: Counted, count: int, index: int):
         super().__init__(values)
         self._count = count
         self._skip = index
@@ -233,17 +240,17 @@ class _Sharded(Over):
     def save(self):
         return [self._input.save(), self._skip]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[int]):
         inner, self._skip = state
         self._input.restore(inner)
 
 
 @record("repeat", spec=same_spec)
-def repeated(dataset, count):
+def repeated(dataset: Dataset, count: int | None):
     """Dataset arguments for several passes."""
     count = -1 if count is None else integer(count, "RepeatDataset")
 
-    def passes(blocks):
+    def passes(blocks: Callable[..., Any]):
         number = 0
         while number != count:
             number += 1
@@ -275,7 +282,7 @@ repeated.node(
 class _Repeated(Pass):
     __slots__ = ("_count", "_empty", "_input", "_number", "_start")
 
-    def __init__(self, start, count):
+    def __init__(self, start: Callable[..., Any], count: int):
         self._start = later(start)
         self._count = count
         self._number = 0  # of passes that have ended
@@ -321,7 +328,7 @@ class _Repeated(Pass):
 
 
 @record("unique", spec=same_spec)
-def unique(dataset):
+def unique(dataset: Dataset):
     """Dataset arguments for elements without repetitions."""
     spec = dataset.element_spec
     if not isinstance(spec, TensorSpec) or spec.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
@@ -361,7 +368,7 @@ class _Unique(Over):
     def save(self):
         return [self._input.save(), list(self._seen.values())]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, seen = state
         self._seen = {}
         again, self._input = self._input, Counted(lambda: seen)
@@ -372,7 +379,7 @@ class _Unique(Over):
 
 
 @record("ignore_errors", spec=same_spec)
-def ignored_errors(dataset, log_warning):
+def ignored_errors(dataset: Dataset | TFRecordDataset, log_warning: bool):
     """Dataset arguments for the elements that can be made."""
     return "IgnoreErrors", lambda: _WithoutErrors(start_of(dataset)(), log_warning), _spec(dataset)
 
@@ -387,7 +394,7 @@ class _WithoutErrors(Over):
 
     __slots__ = ("_log",)
 
-    def __init__(self, values, log):
+    def __init__(self, values: Any, log: bool):
         super().__init__(values)
         self._log = log
 

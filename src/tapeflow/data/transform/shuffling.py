@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 import secrets
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +30,10 @@ _PIECE = 1 << 14  # numbers shuffled at once, while other threads wait
 class ShufflingMethods:
     """Methods of Dataset."""
 
-    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
+    def shuffle(
+        self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool | None = None,
+        name: str | None = None,
+    ):
         """Draw elements at random from a buffer that the next elements fill.
 
         Args:
@@ -66,13 +71,13 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     return "Shuffle", start, lambda: dataset.element_spec, size_of(dataset), rows
 
 
-def node_seeds(attrs, given):
+def node_seeds(attrs: dict[str, Any], given: dict[str, Any]):
     """The arguments of a node with two seeds; without any, its order differs from run to run."""
     found = given["seed"], given["seed2"]
     return {**given, "seed": GraphSeeds(*(found if any(found) else (secrets.randbits(62), 1)))}
 
 
-def _written(call):
+def _written(call: dict[str, Any]):
     seed = call["seed"]
     if isinstance(seed, GraphSeeds):
         seeds = seed.first or 0, seed.second or 0
@@ -99,7 +104,7 @@ shuffled.node(
 )  # fmt: skip
 
 
-def seeds_of_graph(seed):
+def seeds_of_graph(seed: int | None):
     """The seed of a random dataset: while a graph is built, the two that the graph gives it."""
     if context.executing_eagerly() or hasattr(seed, "dtype"):
         return seed
@@ -121,7 +126,7 @@ def graph_and_op_seed(seed):
 class PhiloxStream:
     """32-bit numbers of Philox4x32-10 (Salmon et al., 2011) keyed by two 64-bit seeds."""
 
-    def __init__(self, seed, seed2):
+    def __init__(self, seed: int, seed2: int):
         self._key = seed & (2**64 - 1)
         self._high = seed2 & (2**64 - 1)
         self._counter = 0
@@ -132,7 +137,7 @@ class PhiloxStream:
         """How many numbers were taken."""
         return 4 * self._counter - operator.length_hint(self._unused)
 
-    def seek(self, position):
+    def seek(self, position: int):
         """Goes on after the first `position` numbers."""
         self._counter, taken = divmod(position, 4)
         self._unused = iter(())
@@ -150,7 +155,7 @@ class PhiloxStream:
         self._unused = iter(self._draw(count).tolist())
         return next(self._unused)
 
-    def take(self, count):
+    def take(self, count: int):
         """The next `count` numbers as an array."""
         left = np.fromiter(islice(self._unused, count), np.uint64)
         if left.size == count:
@@ -159,7 +164,7 @@ class PhiloxStream:
         self._unused = iter(more[count - left.size :].tolist())
         return np.concatenate([left, more[: count - left.size]])
 
-    def _draw(self, count):
+    def _draw(self, count: int):
         """The numbers of the next `count` counters, four each."""
         low = np.arange(self._counter, self._counter + count, dtype=np.uint64)
         self._counter += count
@@ -191,7 +196,7 @@ class SeedGenerator:
         """How many seeds were drawn."""
         return 0 if self._stream is None else self._stream.position
 
-    def seek(self, position):
+    def seek(self, position: int):
         """Goes on after the first `position` seeds."""
         if self._stream is not None:
             self._stream.seek(position)
@@ -203,7 +208,7 @@ class SeedGenerator:
         return next(self._stream), next(self._stream)
 
 
-def shuffled_numbers(blocks, size, stream):
+def shuffled_numbers(blocks, size: int, stream: PhiloxStream):
     """Arrays of numbers in the order in which a shuffle buffer of `size` numbers lets them out, as `Shuffled` does."""
     waiting, held = [], 0  # until the buffer is full
     buffer, start = None, 0
@@ -281,7 +286,7 @@ class Shuffled(Over):
             self._generator.position,
         ]  # fmt: skip
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, self._buffer, self._start, self._over, self._left, (key, high, at), drawn = state
         self._input.restore(inner)
         self._stream = PhiloxStream(key, high)
@@ -289,7 +294,7 @@ class Shuffled(Over):
         self._generator.seek(drawn)
 
 
-def drained(buffer, stream):
+def drained(buffer: Any, stream: PhiloxStream):
     """What is left in the buffer when the input has ended, in the order in which it leaves."""
     count = len(buffer)
     first = np.arange(count, dtype=np.uint64)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow._native import EagerTensor
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionTypeSpec
@@ -21,8 +24,11 @@ from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.array.joining import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
+if TYPE_CHECKING:
+    from tapeflow.core.sparse_tensor import SparseTensorSpec
 
-def batch_spec(leaf, size):
+
+def batch_spec(leaf: SparseTensorSpec | TensorSpec, size: int | None):
     """The spec of `size` (None: it is not known) values of a spec, stacked."""
     if leaf is None:
         return None
@@ -35,14 +41,14 @@ def batch_spec(leaf, size):
     return _with_shape(leaf, TensorShape([size]).concatenate(leaf.shape), 1)
 
 
-def _with_shape(spec, shape, more):
+def _with_shape(spec: SparseTensorSpec | TensorSpec, shape: ShapeLike, more: int):
     """A spec of another shape, with so many more ragged dimensions, if it has any."""
     if isinstance(spec, RaggedTensorSpec):
         return RaggedTensorSpec(shape, spec.dtype, spec.ragged_rank + more, spec.row_splits_dtype)
     return type(spec)(shape, spec.dtype)
 
 
-def stacked(elements):
+def stacked(elements: Sequence[Any]):
     """One element whose leaves are those of `elements` along a new first axis."""
     first = elements[0]
     if type(first) is EagerTensor:
@@ -67,7 +73,7 @@ def stacked(elements):
     raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
 
 
-def _texts(elements):
+def _texts(elements: Sequence[Tensor]):
     """Scalar strings as an array, much quicker than stacking; None where others are among them."""
     values = [each.numpy() for each in elements]
     if any(type(value) is not bytes for value in values):
@@ -77,7 +83,7 @@ def _texts(elements):
     return array
 
 
-def stacked_datasets(datasets):
+def stacked_datasets(datasets: Sequence[Any]):
     """A dataset that stands for several, to be taken apart again; it cannot be iterated over."""
     made = dataset_class().of("Stacked", _no_pass, datasets[0].element_spec)
     made._stacked = list(datasets)
@@ -89,7 +95,7 @@ def _no_pass():
     raise InvalidArgumentError(None, None, "A batch of datasets cannot be iterated over: unbatch it first.")
 
 
-def _stacked_sparse(values):
+def _stacked_sparse(values: Sequence[Any]):
     shapes = [value.dense_shape.numpy() for value in values]
     if any(len(shape) != len(shapes[0]) for shape in shapes):
         raise InvalidArgumentError(
@@ -121,7 +127,7 @@ def _stacked_ragged(values):
     return ragged_of(convert_to_tensor(flat, first.dtype), lengths, kind)
 
 
-def ragged_of(flat, lengths, kind):
+def ragged_of(flat, lengths: Sequence[Any], kind: DType):
     """A ragged tensor of flat values and the lengths of the rows of each level."""
     splits = [
         convert_to_tensor(np.concatenate([[0], np.cumsum(level)]).astype(kind.as_numpy_dtype))
@@ -130,7 +136,7 @@ def ragged_of(flat, lengths, kind):
     return RaggedTensor.from_nested_row_splits(flat, splits, validate=False)
 
 
-def check_same(batch):
+def check_same(batch: Sequence[Tensor]):
     """Raises InvalidArgumentError for the first component whose shapes or dtypes differ."""
     columns = zip(*[element.flatten(value) for value in batch])
     for component, column in enumerate(columns):
@@ -157,7 +163,7 @@ def _bare(shape):
     return "[" + ",".join(str(size) for size in shape) + "]"
 
 
-def pad_and_stack(column, shape, value, component):
+def pad_and_stack(column: Sequence[Tensor], shape: Any, value: int, component: int):
     """One tensor of a component's values, each padded at its end to a common shape."""
     arrays = [np.asarray(leaf.numpy()) for leaf in column]
     common = []
@@ -193,7 +199,7 @@ def pad_and_stack(column, shape, value, component):
 # Ragged batches.
 
 
-def ragged_spec(leaf, kind):
+def ragged_spec(leaf: TensorSpec, kind: DType):
     """How a leaf of this spec stands in a ragged batch, before it is stacked."""
     if not isinstance(leaf, TensorSpec) or leaf.shape.rank is None or leaf.shape.is_fully_defined():
         return leaf
@@ -231,7 +237,7 @@ def stack_ragged(column, spec):
 # Sparse batches.
 
 
-def sparse_rows(column, row_shape):
+def sparse_rows(column: Sequence[Tensor], row_shape: Sequence[int]):
     """A sparse tensor of dense values, which are as long as `row_shape` says at most."""
     arrays = [np.asarray(leaf.numpy()) for leaf in column]
     largest = []
@@ -317,7 +323,7 @@ def slices_of(leaf):
     ends = np.searchsorted(indices[order, 0], np.arange(outer_size(leaf) + 1))
     inner = leaf.dense_shape[1:]
 
-    def one(number):
+    def one(number: int):
         chosen = order[ends[number] : ends[number + 1]]
         return SparseTensor(
             convert_to_tensor(indices[chosen, 1:]), convert_to_tensor(values[chosen], leaf.dtype), inner

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.data import element
@@ -14,6 +18,10 @@ from tapeflow.data.transform.rebatching import Rebatched
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.data.transform.windows import integer_or_bool
 
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
+    from tapeflow.data.dataset import Dataset
+
 _INFINITE = -1
 _UNKNOWN = -2
 
@@ -21,11 +29,11 @@ _UNKNOWN = -2
 class UnbatchingMethods:
     """Methods of Dataset."""
 
-    def unbatch(self, name=None):
+    def unbatch(self, name: str | None = None):
         """The slices of every element along its first axis."""
         return unbatched(self)
 
-    def rebatch(self, batch_size, drop_remainder=False, name=None):
+    def rebatch(self, batch_size: Sequence[int] | int, drop_remainder: bool = False, name: str | None = None):
         """Put the rows of batches into batches of another size.
 
         Args:
@@ -44,7 +52,7 @@ def _slices_spec(call):
 
 
 @record("unbatch", spec=_slices_spec)
-def unbatched(dataset):
+def unbatched(dataset: Dataset):
     """Dataset arguments for the slices of every element."""
     spec = element.map_leaves(stacking.slice_spec, dataset.element_spec)
     shapes = [stacking.shape_of(leaf) for leaf in element.flatten(dataset.element_spec)]
@@ -81,7 +89,7 @@ class _Unbatched(Over):
         self._next += 1
         return element.map_leaves(lambda one: one(number), self._slices)
 
-    def _take(self, value):
+    def _take(self, value: Tensor):
         columns = element.flatten(value)
         sizes = [stacking.outer_size(leaf) for leaf in columns]
         for component, size in enumerate(sizes):
@@ -100,7 +108,7 @@ class _Unbatched(Over):
         current = None if self._next >= self._count else [self._value, self._next]
         return [self._input.save(), current]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, current = state
         self._input.restore(inner)
         self._next = self._count = 0
@@ -109,7 +117,7 @@ class _Unbatched(Over):
             self._next = current[1]
 
 
-def _divides(size, specs):
+def _divides(size, specs: Sequence[Any] | dict[str, Any]):
     """Whether batches of these specs are all of one known size that is a multiple of `size`."""
     shapes = [stacking.shape_of(leaf) for leaf in element.flatten(specs)]
     known = {shape[0] if shape.rank else None for shape in shapes}
@@ -126,7 +134,7 @@ def rebatched(dataset, batch_size, drop_remainder):
     drop = integer_or_bool(drop_remainder)
     outer = sizes[0] if len(set(sizes)) == 1 and (drop or _divides(sizes[0], dataset.element_spec)) else None
 
-    def spec(leaf):
+    def spec(leaf: TensorSpec):
         return stacking.batch_spec(stacking.slice_spec(leaf), outer)
 
     specs = element.map_leaves(spec, dataset.element_spec)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.data import element
@@ -13,11 +15,18 @@ from tapeflow.data.iteration.passes import Counted, Over
 from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
+    from tapeflow.data.dataset import Dataset
+
 
 class WindowMethods:
     """Methods of Dataset."""
 
-    def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
+    def window(
+        self, size: int, shift: int | None = None, stride: int = 1, drop_remainder: bool = False,
+        name: str | None = None,
+    ):
         """Make datasets of elements that follow each other.
 
         Args:
@@ -37,7 +46,7 @@ class WindowMethods:
         return windows(self, size, shift, stride, drop_remainder)
 
 
-def in_memory(values, spec=None):
+def in_memory(values: Sequence[Any], spec: TensorSpec | DatasetSpec | None = None):
     """A dataset of the given elements."""
     values = list(values)
     found = dataset_class().of(
@@ -56,7 +65,7 @@ def kept_in_memory(dataset):
 
 
 @record("window")
-def windows(dataset, size, shift, stride, drop_remainder):
+def windows(dataset: Dataset, size: int, shift: int | None, stride: int, drop_remainder: bool):
     """Dataset arguments for datasets of consecutive elements."""
     op = "WindowDataset"
     size, stride = integer(size, op), integer(stride, op)
@@ -85,7 +94,7 @@ windows.node(
 )  # fmt: skip
 
 
-def integer_or_bool(value):
+def integer_or_bool(value: bool):
     """A Python bool from one, or from a scalar tensor."""
     return bool(value.numpy()) if hasattr(value, "numpy") else bool(value)
 
@@ -143,7 +152,7 @@ class _Windows(Over):
     def save(self):
         return [self._input.save(), list(self._buffer), self._skip, self._over]
 
-    def restore(self, state):
+    def restore(self, state: Sequence[Any]):
         inner, buffer, self._skip, self._over = state
         self._input.restore(inner)
         self._buffer = deque(buffer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -169,7 +169,7 @@ class BoostedTreesEstimator(_BoostedTrees):
         ):
             return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=train)
 
-        def loss(features, labels, logits):
+        def loss(features: Tensor | Mapping[str, Tensor], labels: Tensor, logits: Tensor):
             return head.create_loss(features, ModeKeys.TRAIN, logits, labels)[0]
 
         if weight_column is not None:

@@ -6,9 +6,11 @@ leaf, feature and bucket, until the best split of each leaf is chosen. The value
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from tapeflow.core.annotations import IntLike
 
 # Columns of `Ensemble.nodes`.
 FEATURE, BUCKET, LEFT, RIGHT = range(4)
@@ -93,7 +95,7 @@ def new_ensemble(settings: Settings) -> Ensemble:
     )  # fmt: skip
 
 
-def leaf_of(ensemble: Ensemble, ids: np.ndarray, root: int) -> np.ndarray:
+def leaf_of(ensemble: Ensemble, ids: np.ndarray, root: IntLike) -> np.ndarray:
     """The leaf of each example in the tree of a root."""
     at, rows = np.full(len(ids), root, np.int64), np.arange(len(ids))
     while True:
@@ -279,7 +281,7 @@ def _splits_of_batch(
     return found, Splits(*(np.concatenate(parts) for parts in zip(*splits, strict=True)))
 
 
-def _histograms(ids, numbers, settings, slot=0, slots=1):
+def _histograms(ids, numbers: np.ndarray, settings, slot: Any = 0, slots: int = 1):
     """Sums by leaf, feature and bucket: (slots * features, buckets, 2, outputs), or for one leaf without the first."""
     place = ((slot + np.zeros(len(ids), np.int64))[:, None] * settings.features + np.arange(settings.features)) * (
         settings.buckets

@@ -93,7 +93,7 @@ def dtype_of(dtype: Any) -> DType:
 
 
 @public
-def array(val, dtype=None, copy=True, ndmin=0):
+def array(val, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0):
     """Return a tensor of a value.
 
     Args:
@@ -177,7 +177,7 @@ def iinfo(int_type):
 
 
 @public
-def issubdtype(arg1, arg2):
+def issubdtype(arg1, arg2: Any):
     """Return whether the first dtype is below the second in NumPy's hierarchy.
 
     Args:
@@ -189,7 +189,7 @@ def issubdtype(arg1, arg2):
 
 
 @public
-def ndim(a):
+def ndim(a: Any):
     """The number of axes, a Python int."""
     return len(tensor(a).shape)
 
@@ -201,7 +201,7 @@ def shape(a: TensorLike):
 
 
 @public
-def size(x, axis=None):
+def size(x: Any, axis=None):
     """Return the number of elements: an int where it is known, else a tensor.
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
@@ -112,7 +115,7 @@ def empty_like(a: TensorLike, dtype: DTypeLike | None = None):
 
 
 @public
-def full(shape, fill_value, dtype=None):
+def full(shape: Sequence[Any], fill_value, dtype=None):
     """Return an array filled with a value.
 
     Args:
@@ -149,7 +152,7 @@ def full_like(
 
 
 @public
-def eye(N, M=None, k=0, dtype: DTypeLike = float):
+def eye(N, M=None, k: int = 0, dtype: DTypeLike = float):
     """Return a matrix with ones on a diagonal.
 
     Args:
@@ -164,7 +167,7 @@ def eye(N, M=None, k=0, dtype: DTypeLike = float):
 
 
 @public
-def identity(n, dtype: DTypeLike = float):
+def identity(n: int, dtype: DTypeLike = float):
     """Return the square matrix with ones on the diagonal.
 
     Args:
@@ -175,7 +178,7 @@ def identity(n, dtype: DTypeLike = float):
 
 
 @public
-def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
+def tri(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
     """Return a matrix with ones on and below a diagonal.
 
     Args:
@@ -190,7 +193,7 @@ def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
 
 
 @public
-def arange(start, stop=None, step=1, dtype: DTypeLike | None = None):
+def arange(start, stop=None, step: int = 1, dtype: DTypeLike | None = None):
     """Return numbers from `start` up to but without `stop`.
 
     Args:
@@ -209,7 +212,10 @@ def arange(start, stop=None, step=1, dtype: DTypeLike | None = None):
 
 
 @public
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axis=0):
+def linspace(
+    start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike = float,
+    axis: AxisLike = 0,
+):
     """Return evenly spaced numbers.
 
     Args:
@@ -245,7 +251,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=float, axi
 
 @public
 def logspace(
-    start, stop, num=50, endpoint: bool = True, base=10.0, dtype: DTypeLike | None = None, axis: AxisLike = 0
+    start, stop, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: DTypeLike | None = None,
+    axis: AxisLike = 0,
 ):
     """Return powers whose exponents are evenly spaced.
 
@@ -264,7 +271,7 @@ def logspace(
 
 
 @public
-def geomspace(start, stop, num=50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
     """Return numbers whose ratios are equal.
 
     Args:
@@ -290,7 +297,7 @@ def geomspace(start, stop, num=50, endpoint: bool = True, dtype: DTypeLike | Non
 
 
 @public
-def diag(v, k=0):
+def diag(v, k: int = 0):
     """Return a matrix with a given diagonal, or the diagonal of a matrix.
 
     Args:
@@ -309,7 +316,7 @@ def diag(v, k=0):
 
 
 @public
-def diagflat(v, k=0):
+def diagflat(v, k: int = 0):
     """Return a matrix with all elements of an array on a diagonal.
 
     Args:
@@ -320,7 +327,7 @@ def diagflat(v, k=0):
 
 
 @public
-def diag_indices(n, ndim=2):
+def diag_indices(n: int, ndim: int = 2):
     """Return the indices of the main diagonal: a tuple of equal tensors.
 
     Args:
@@ -331,7 +338,7 @@ def diag_indices(n, ndim=2):
 
 
 @public
-def vander(x, N=None, increasing: bool = False):
+def vander(x: Any, N=None, increasing: bool = False):
     """Return the matrix whose columns are the powers of a vector.
 
     Args:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.api import api, api_value
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.graph.graph import get_default_graph
 
@@ -58,14 +59,14 @@ def _refuse_eager(what: str) -> None:
 
 @api(v1="add_to_collection")
 @public
-def add_to_collection(name, value):
+def add_to_collection(name: str | None, value: Any):
     """Adds `value` to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
 @api(v1="add_to_collections")
 @public
-def add_to_collections(names, value):
+def add_to_collections(names, value: TensorLike):
     """Add `value` to several collections of the default graph.
 
     Args:
@@ -77,7 +78,7 @@ def add_to_collections(names, value):
 
 @api(v1="get_collection_ref")
 @public
-def get_collection_ref(key):
+def get_collection_ref(key: TensorLike):
     """The list itself of a collection of the default graph."""
     return get_default_graph().get_collection_ref(key)
 
@@ -102,7 +103,7 @@ def get_all_collection_keys():
 
 
 def _variables(key: str, doc: str) -> Any:
-    def found(scope=None):
+    def found(scope: str | None = None):
         return get_default_graph().get_collection(key, scope)
 
     found.__doc__ = doc

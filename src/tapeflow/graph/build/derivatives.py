@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
@@ -25,14 +29,9 @@ _NONE = UnconnectedGradients.NONE
 @api(v2="gradients")
 @public
 def gradients(
-    ys,
-    xs,
-    grad_ys=None,
-    name="gradients",
-    gate_gradients=False,
-    aggregation_method=None,
-    stop_gradients=None,
-    unconnected_gradients=_NONE,
+    ys: Any, xs: Any, grad_ys: Sequence[Tensor] | None = None, name: str | None = "gradients",
+    gate_gradients: bool = False, aggregation_method=None, stop_gradients=None,
+    unconnected_gradients: UnconnectedGradients = _NONE,
 ):
     """Compute the gradients of a sum by tensors, as tensors of the graph.
 
@@ -59,7 +58,7 @@ def gradients(
     return _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients)
 
 
-def _check_aggregation(method):
+def _check_aggregation(method: str | None):
     """How sums are made is not chosen by it, but a wrong one is no method."""
     if method not in (None, 0, 1, 2):
         raise ValueError(
@@ -67,7 +66,9 @@ def _check_aggregation(method):
         )
 
 
-def _gradients(ys, xs, grad_ys, stop_gradients, unconnected_gradients, colocate=False):
+def _gradients(
+    ys: Any, xs: Any, grad_ys, stop_gradients, unconnected_gradients: UnconnectedGradients, colocate: bool = False
+):
     if context.executing_eagerly():
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
@@ -121,7 +122,7 @@ def _tensor(y):
     return convert_to_tensor(y.read_value() if isinstance(y, _native.Variable) else y)
 
 
-def _weight(w, y):
+def _weight(w: Tensor, y: Tensor):
     if w is None or isinstance(w, IndexedSlices):
         return w
     w = convert_to_tensor(w, None if hasattr(w, "dtype") else y.dtype)
@@ -140,15 +141,9 @@ def _weight(w, y):
 @api(v1="gradients")
 @public
 def gradients_v1(
-    ys,
-    xs,
-    grad_ys=None,
-    name="gradients",
-    colocate_gradients_with_ops=False,
-    gate_gradients=False,
-    aggregation_method=None,
-    stop_gradients=None,
-    unconnected_gradients=_NONE,
+    ys: TensorLike, xs: TensorLike, grad_ys=None, name: str | None = "gradients",
+    colocate_gradients_with_ops: bool = False, gate_gradients: bool = False, aggregation_method=None,
+    stop_gradients=None, unconnected_gradients: UnconnectedGradients = _NONE,
 ):
     """`gradients` with the arguments of 1.x.
 
@@ -168,7 +163,7 @@ def gradients_v1(
 
 @api(v2="hessians")
 @public
-def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessians"):
+def hessians(ys, xs, gate_gradients: bool = False, aggregation_method=None, name: str | None = "hessians"):
     """Compute the second derivatives of a sum by tensors, in a graph.
 
     Args:
@@ -194,7 +189,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
         count = Size(flat)
         rows = TensorArray(x.dtype, count)
 
-        def row(i, rows, flat=flat, x=x):
+        def row(i: int, rows, flat=flat, x=x):
             (second,) = gradients(flat[i], [x])
             if second is None:
                 raise ValueError(
@@ -214,11 +209,7 @@ def hessians(ys, xs, gate_gradients=False, aggregation_method=None, name="hessia
 @api(v1="hessians")
 @public
 def hessians_v1(
-    ys,
-    xs,
-    name="hessians",
-    colocate_gradients_with_ops=False,
-    gate_gradients=False,
+    ys, xs, name: str | None = "hessians", colocate_gradients_with_ops: bool = False, gate_gradients: bool = False,
     aggregation_method=None,
 ):
     """`hessians` with the arguments of 1.x.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import as_shape
@@ -11,14 +12,14 @@ from tapeflow.graph.build import building
 from tapeflow.graph.graph import get_default_graph
 
 
-def _tuple(shape):
+def _tuple(shape: ShapeLike | None):
     known = as_shape(shape)
     return None if known.rank is None else tuple(known.as_list())
 
 
 @api(v1="placeholder")
 @public
-def placeholder(dtype, shape=None, name=None):
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None):
     """A tensor whose value is given with each run.
 
     Raises RuntimeError when executing eagerly.
@@ -37,7 +38,7 @@ def placeholder(dtype, shape=None, name=None):
 
 @api(v1="placeholder_with_default")
 @public
-def placeholder_with_default(input, shape, name=None):
+def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None):
     """`input`, in place of which another value can be fed; `shape` is what is known of that.
 
     Args:

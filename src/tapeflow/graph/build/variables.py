@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -334,7 +335,7 @@ class UnreadVariable(variable.Variable):
 
 @api(v1="variables_initializer")
 @public
-def variables_initializer(var_list, name="init"):
+def variables_initializer(var_list: Sequence[Any], name: str | None = "init"):
     """An operation that gives the variables their initial values; eagerly they have them."""
     if var_list and not context.executing_eagerly():
         return control.group(*[v.initializer for v in var_list], name=name)
@@ -375,7 +376,7 @@ def initialize_local_variables():
 
 @api(v1="initialize_variables")
 @public
-def initialize_variables(var_list, name="init"):
+def initialize_variables(var_list: Sequence[Any], name: str | None = "init"):
     """The old name of `variables_initializer`."""
     return variables_initializer(var_list, name)
 
@@ -393,7 +394,7 @@ def is_variable_initialized(variable):
 
 @api(v1="report_uninitialized_variables")
 @public
-def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name="report_uninitialized_variables"):
     """A string tensor: the names of the variables that have no value."""
     if var_list is None:
         graph = get_default_graph()
@@ -412,7 +413,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 @api(v1="assert_variables_initialized")
 @public
-def assert_variables_initialized(var_list=None):
+def assert_variables_initialized(var_list: Sequence[Any] | None = None):
     """An operation that raises FailedPreconditionError where a variable has no value; None without variables."""
     if var_list is None:
         graph = get_default_graph()

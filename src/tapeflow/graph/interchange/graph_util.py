@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.api import api
@@ -14,6 +15,9 @@ from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.math.check import CheckNumerics
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.rows import ReadVariableOp
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 __all__ = [
     "extract_sub_graph", "import_graph_def", "must_run_on_cpu",
@@ -39,7 +43,7 @@ def _check(graph_def: Any) -> None:
 
 @api(v1="graph_util.extract_sub_graph")
 @public
-def extract_sub_graph(graph_def, dest_nodes):
+def extract_sub_graph(graph_def, dest_nodes: Sequence[str]):
     """The part of a GraphDef that the nodes of these names need.
 
     Raises TypeError for arguments of wrong types, AssertionError for names that are not there.
@@ -72,7 +76,7 @@ def extract_sub_graph(graph_def, dest_nodes):
 
 @api(v1="graph_util.must_run_on_cpu")
 @public
-def must_run_on_cpu(node, pin_variables_on_cpu=False):
+def must_run_on_cpu(node, pin_variables_on_cpu: bool = False):
     """Whether a node (a NodeDef or Operation) has no kernel for other devices: it is a variable, or of strings.
 
     Args:
@@ -94,7 +98,7 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
 
 @api(v1="graph_util.tensor_shape_from_node_def_name")
 @public
-def tensor_shape_from_node_def_name(graph, input_name):
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str):
     """The shape of a tensor of `graph`; "node" stands for "node:0".
 
     Args:

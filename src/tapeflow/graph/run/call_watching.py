@@ -150,7 +150,7 @@ def _with_checks(row: Any, made: Any, place: str) -> Any:
 
 @api("debugging.enable_check_numerics")
 @public
-def enable_check_numerics(stack_height_limit=30, path_length_limit=50):
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50):
     """Let every operation raise an error where one of its floating results is NaN or infinite.
 
     It concerns eager operations of the thread that calls it, and graphs that are built from now on; everything is

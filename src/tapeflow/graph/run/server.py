@@ -50,13 +50,8 @@ class Server:
     """
 
     def __init__(
-        self,
-        server_or_cluster_def,
-        job_name=None,
-        task_index=None,
-        protocol=None,
-        config=None,
-        start=True,
+        self, server_or_cluster_def, job_name: str | None = None, task_index: int | None = None, protocol=None,
+        config=None, start: bool = True,
     ):
         self._definition = server_or_cluster_def
         self._job, self._task = job_name, task_index
@@ -83,13 +78,13 @@ class Server:
         return self._target
 
     @staticmethod
-    def create_local_server(config=None, start=True):
+    def create_local_server(config=None, start: bool = True):
         """A server of a cluster of one."""
         return Server({"local": ["localhost:0"]}, "local", 0, config=config, start=start)
 
 
 @public
-def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
+def create_local_cluster(num_workers, num_ps, protocol: str = "grpc", worker_config=None, ps_config=None):
     """Make servers that stand for the tasks of a cluster; all of them share what they hold.
 
     Args:

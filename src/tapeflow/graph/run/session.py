@@ -7,11 +7,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, device, device_calls, dtypes, errors
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
@@ -27,6 +28,9 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.core.errors import InvalidArgumentError
 
 _Eager = _native.EagerTensor
 
@@ -86,7 +90,7 @@ class BaseSession:
     Raises TypeError for arguments of wrong types.
     """
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
         if graph is None:
             self._graph: Graph = get_default_graph()
         elif not isinstance(graph, Graph):
@@ -157,7 +161,10 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self, fetches: TensorLike | Operation, feed_dict: dict[Any, Any] | dict[str, Any] | None = None, options=None,
+        run_metadata=None,
+    ):
         """The values of `fetches`: a tensor, operation, name, or a nested structure of such.
 
         Args:
@@ -405,7 +412,7 @@ class BaseSession:
         state.done |= {id(x) for x in (*taken.tensors, *taken.operations)} | set(targets)
         return taken.rebuild([_plain(v) for v in values[: len(taken.tensors)]])
 
-    def make_callable(self, fetches, feed_list=None, accept_options=False):
+    def make_callable(self, fetches: Operation, feed_list=None, accept_options: bool = False):
         """A function of the values of `feed_list` that returns what `run(fetches)` would."""
         self._check_open()
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
@@ -514,7 +521,7 @@ class Session(BaseSession):
         self._entered = [*(self._entered or []), stack]
         return self
 
-    def __exit__(self, exc_type, exc_value, exc_traceback):
+    def __exit__(self, exc_type: type | None, exc_value: InvalidArgumentError | None, exc_traceback):
         self._entered.pop().close()
         self.close()
 
@@ -537,7 +544,7 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default from its creation until it is closed."""
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(self, target: str = "", graph: Graph | None = None, config=None):
         super().__init__(target, graph, config)
         self._given = graph
         if graph is not None:

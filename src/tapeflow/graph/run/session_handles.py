@@ -10,6 +10,8 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build import building
@@ -80,12 +82,12 @@ def _name_of(handle: Any) -> str:
 
 
 @resource_op("GetSessionHandleV2", "value: T -> handle: resource", {"T": dtype}, lambda attrs, inputs: [()])
-def GetSessionHandleV2(value, T):
+def GetSessionHandleV2(value: Array, T: DType):
     return handle_of(TensorHandle(value))
 
 
 @resource_op("GetSessionTensor", "handle: string -> value: dtype", {"dtype": dtype}, touches="process")
-def GetSessionTensor(handle, dtype):
+def GetSessionTensor(handle: Array, dtype):
     found = _found(_name_of(handle))
     if found.dtype != dtype:
         raise InvalidArgumentError(
@@ -95,7 +97,7 @@ def GetSessionTensor(handle, dtype):
 
 
 @resource_op("DeleteSessionTensor", "handle: string ->", touches="process")
-def DeleteSessionTensor(handle):
+def DeleteSessionTensor(handle: Array):
     name = _name_of(handle)
     _found(name)
     del _kept[name]
@@ -111,7 +113,7 @@ def taken(value: Any) -> Any:
 
 @api(v1="get_session_handle")
 @public
-def get_session_handle(data, name=None):
+def get_session_handle(data: TensorLike, name: str | None = None):
     """A tensor whose fetched value is a handle of `data`'s: it stays in the session. Raises TypeError for no tensor."""
     if not isinstance(data, _native.Tensor):
         raise TypeError("`data` must be of type Tensor.")
@@ -120,7 +122,7 @@ def get_session_handle(data, name=None):
 
 @api(v1="get_session_tensor")
 @public
-def get_session_tensor(handle, dtype, name=None):
+def get_session_tensor(handle, dtype: DTypeLike, name: str | None = None):
     """(placeholder, tensor): the tensor is what the handle fed to the placeholder stands for.
 
     Args:
@@ -134,7 +136,7 @@ def get_session_tensor(handle, dtype, name=None):
 
 @api(v1="delete_session_tensor")
 @public
-def delete_session_tensor(handle, name=None):
+def delete_session_tensor(handle, name: str | None = None):
     """(placeholder, operation): the operation lets the tensor go whose handle is fed to the placeholder."""
     holder = building.placeholder(context.current_graph(), dtypes.string, (), "holder")
     return holder, DeleteSessionTensor(holder, name=name)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.functional.symbolic import make_input
 from tapeflow.keras.engine.model import Model
@@ -20,8 +21,8 @@ class Plan:
     """
 
     def __init__(
-        self, name: str, include_top, weights, input_tensor, input_shape: Sequence[Any] | None, pooling,
-        classes, classifier_activation, size: int = 224, least=32,
+        self, name: str, include_top, weights, input_tensor, input_shape: Sequence[Any] | None, pooling, classes,
+        classifier_activation, size: int = 224, least: int = 32,
     ):  # fmt: skip
         self.name, self.include_top, self.weights = name, include_top, weights
         self.pooling, self.classes, self.activation = pooling, classes, classifier_activation
@@ -47,7 +48,7 @@ class Plan:
             self.inputs = layers.Input(tensor=input_tensor, shape=shape)
         self.axis = 3 if settings.image_data_format() == "channels_last" else 1
 
-    def top(self, x, name: str = "predictions", pool: str = "avg_pool", dropout: float = 0.0):
+    def top(self, x: Tensor, name: str = "predictions", pool: str = "avg_pool", dropout: float = 0.0):
         """Averages, and a layer of classes; or the pooling that was asked for."""
         if self.include_top:
             x = layers.GlobalAveragePooling2D(name=pool)(x)
@@ -56,7 +57,7 @@ class Plan:
             return layers.Dense(self.classes, activation=self.activation, name=name)(x)
         return self.pooled(x)
 
-    def pooled(self, x):
+    def pooled(self, x: Tensor):
         """The pooling that was asked for in place of the top."""
         if self.pooling == "avg":
             return layers.GlobalAveragePooling2D(name="avg_pool")(x)
@@ -64,7 +65,7 @@ class Plan:
             return layers.GlobalMaxPooling2D(name="max_pool")(x)
         return x
 
-    def model(self, x):
+    def model(self, x: Tensor):
         """The model, with its weights loaded."""
         sources = get_source_inputs(self.inputs)
         model = Model(sources[0] if len(sources) == 1 else sources, x, name=self.name)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import initializers, layers, settings
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.engine.base_layer import Layer
@@ -28,7 +29,7 @@ class StochasticDepth(Layer):
         self.drop_path_rate = drop_path_rate
         self._noise = NoiseSource(None)
 
-    def call(self, inputs, training=None):
+    def call(self, inputs, training: bool | Tensor | None = None):
         if not training:
             return inputs
         kept = 1 - self.drop_path_rate
@@ -53,14 +54,14 @@ class LayerScale(Layer):
         self.gamma = self.add_weight(shape=(self.projection_dim,), initializer=start)
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return inputs * self.gamma
 
     def get_config(self):
         return {**super().get_config(), "init_values": self.init_values, "projection_dim": self.projection_dim}
 
 
-def _block(inputs, channels, drop, name: str):
+def _block(inputs: Tensor, channels: int, drop, name: str):
     x = layers.Conv2D(channels, 7, padding="same", groups=channels, name=f"{name}_depthwise_conv")(inputs)
     x = layers.LayerNormalization(epsilon=1e-6, name=f"{name}_layernorm")(x)
     x = layers.Dense(4 * channels, name=f"{name}_pointwise_conv_1")(x)
@@ -74,7 +75,7 @@ def _block(inputs, channels, drop, name: str):
     return inputs + x
 
 
-def _resized(x, channels, i, name: str):
+def _resized(x: Tensor, channels: int, i: int, name: str):
     """A quarter of the size for the stem (i = -1), half of it later."""
     norm, size = layers.LayerNormalization, 4 if i < 0 else 2
     label = f"{name}_stem" if i < 0 else f"{name}_downsampling"
@@ -108,12 +109,12 @@ def _convnext(plan, depths, channels, preprocessing, name: str):
     return plan.model(layers.LayerNormalization(epsilon=1e-6)(x))
 
 
-def _application(kind, depths, channels):
+def _application(kind: str, depths: Sequence[int], channels):
     default_name = f"convnext_{kind.lower()}"
 
     def build(
-        include_top: bool = True, include_preprocessing: bool = True, weights: str = "imagenet",
-        input_tensor=None, input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        include_top: bool = True, include_preprocessing: bool = True, weights: str = "imagenet", input_tensor=None,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes: int = 1000,
         classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         if settings.image_data_format() == "channels_first":

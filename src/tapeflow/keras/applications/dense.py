@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 _EPSILON = 1.001e-5
 
 
-def _norm(x, plan, name: str):
+def _norm(x: Tensor, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=_EPSILON, name=name)(x)
 
 
-def _grow(x, plan, name: str, growth=32):
+def _grow(x: Tensor, plan, name: str, growth: int = 32):
     y = layers.Activation("relu", name=name + "_0_relu")(_norm(x, plan, name + "_0_bn"))
     y = layers.Conv2D(4 * growth, 1, use_bias=False, name=name + "_1_conv")(y)
     y = layers.Activation("relu", name=name + "_1_relu")(_norm(y, plan, name + "_1_bn"))
@@ -23,7 +24,7 @@ def _grow(x, plan, name: str, growth=32):
     return layers.Concatenate(axis=plan.axis, name=name + "_concat")([x, y])
 
 
-def _densenet(plan, blocks):
+def _densenet(plan, blocks: Sequence[Any]):
     x = layers.ZeroPadding2D(((3, 3), (3, 3)))(plan.inputs)
     x = layers.Conv2D(64, 7, strides=2, use_bias=False, name="conv1_conv")(x)
     x = layers.Activation("relu", name="conv1_relu")(_norm(x, plan, "conv1_bn"))
@@ -42,12 +43,12 @@ def _densenet(plan, blocks):
     return plan.model(plan.top(x))
 
 
-def _application(name: str, blocks):
+def _application(name: str, blocks: Sequence[int]):
     default_name = name.lower()
 
     def build(
         include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes: int = 1000,
         classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

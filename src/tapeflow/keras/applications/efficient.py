@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.applications.mobile import correct_pad
@@ -19,18 +20,18 @@ DENSE = {"class_name": "VarianceScaling",
           "config": {"scale": 1.0 / 3.0, "mode": "fan_out", "distribution": "uniform"}}  # fmt: skip
 
 
-def _filters(count, width):
+def _filters(count: int, width: int):
     count *= width
     found = max(8, int(count + 4) // 8 * 8)
     return int(found + 8 if found < 0.9 * count else found)
 
 
-def _norm_act(x, plan, name, act="activation", norm="bn"):
+def _norm_act(x: Tensor, plan, name: str, act: str = "activation", norm: str = "bn"):
     x = layers.BatchNormalization(axis=plan.axis, name=name + norm)(x)
     return layers.Activation("swish", name=name + act)(x)
 
 
-def _block(inputs, plan, drop, name, filters_in, filters_out, kernel, stride, expansion):
+def _block(inputs: Tensor, plan, drop, name: str, filters_in, filters_out, kernel, stride, expansion):
     filters = filters_in * expansion
     x = inputs
     if expansion != 1:
@@ -92,12 +93,12 @@ def _efficientnet(plan, width, depth, dropout, drop_connect=0.2):
     return plan.model(x)
 
 
-def _application(number, width, depth, size, dropout):
+def _application(number: int, width: float, depth: float, size: int, dropout: float):
     default_name = f"efficientnetb{number}"
 
     def build(
         include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes: int = 1000,
         classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.applications.efficient import CONV, DENSE
@@ -21,11 +22,11 @@ _BASE = ((1, 32, 16, 1, 1, True), (2, 16, 32, 4, 2, True), (2, 32, 48, 4, 2, Tru
          (5, 96, 112, 6, 1, False), (8, 112, 192, 6, 2, False))  # fmt: skip
 
 
-def _filters(count, width):
+def _filters(count: int, width: int):
     return max(8, int(count * width + 4) // 8 * 8)
 
 
-def _conv(x, plan, filters, kernel, stride, name: str | None, act: bool = True):
+def _conv(x: Tensor, plan, filters, kernel, stride, name: str | None, act: bool = True):
     """A convolution named `{name}_conv`, normalized, with the activation."""
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, kernel_initializer=CONV,
                       name=f"{name}_conv")(x)  # fmt: skip
@@ -33,7 +34,7 @@ def _conv(x, plan, filters, kernel, stride, name: str | None, act: bool = True):
     return layers.Activation("swish", name=f"{name}_activation")(x) if act else x
 
 
-def _excited(x, plan, filters, squeezed, name: str | None):
+def _excited(x: Tensor, plan, filters, squeezed, name: str | None):
     gate = layers.GlobalAveragePooling2D(name=f"{name}se_squeeze")(x)
     gate = layers.Reshape((1, 1, filters) if plan.axis == 3 else (filters, 1, 1), name=f"{name}se_reshape")(gate)
     for size, act, part in ((squeezed, "swish", "reduce"), (filters, "sigmoid", "expand")):
@@ -42,7 +43,7 @@ def _excited(x, plan, filters, squeezed, name: str | None):
     return layers.Multiply(name=f"{name}se_excite")([x, gate])
 
 
-def _block(inputs, plan, before, after, expansion, stride, fused: bool, drop, name: str):
+def _block(inputs: Tensor, plan, before, after, expansion, stride, fused: bool, drop, name: str):
     x, filters = inputs, before * expansion
     if fused:
         if expansion != 1:
@@ -91,12 +92,12 @@ def _efficientnet(plan, stages, width, depth, preprocessing):
     return plan.model(x)
 
 
-def _application(kind, stages, size, width: float = 1.0, depth: float = 1.0):
+def _application(kind: str, stages: Sequence[Any], size: int, width: float = 1.0, depth: float = 1.0):
     default_name = f"efficientnetv2-{kind.lower()}"
 
     def build(
         include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes: int = 1000,
         classifier_activation: str = "softmax", include_preprocessing: bool = True, name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation,

@@ -53,7 +53,7 @@ def preprocess_input(x, data_format: str | None = None, mode: str = "caffe"):
     return x - _MEANS.reshape(shape).astype(dtype)
 
 
-def decode_predictions(preds, top=5):
+def decode_predictions(preds, top: int = 5):
     """Find the likeliest classes of ImageNet; their names are downloaded unless they are there.
 
     Args:
@@ -86,10 +86,10 @@ def decode_predictions(preds, top=5):
     return found
 
 
-def of_mode(mode):
+def of_mode(mode: str | None):
     """(preprocess_input, decode_predictions) of a model that takes images by a mode."""
 
-    def preprocess(x, data_format: str | None = None):
+    def preprocess(x: Tensor, data_format: str | None = None):
         """Images of 0..255 as the model takes them."""
         return x if mode is None else preprocess_input(x, data_format, mode)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -20,23 +21,22 @@ class _Inception:
         x = layers.BatchNormalization(axis=self.plan.axis, scale=False)(x)
         return layers.Activation("relu")(x)
 
-    def chain(self, x, *steps):
+    def chain(self, x: Tensor, *steps):
         for step in steps:
             x = self.conv(x, *step)
         return x
 
-    def pool(self, x, filters):
+    def pool(self, x: Tensor, filters):
         x = layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same")(x)
         return self.conv(x, filters, 1, 1)
 
-    def join(self, parts, name: str | None = None):
+    def join(self, parts: Sequence[Any], name: str | None = None):
         return layers.Concatenate(axis=self.plan.axis, name=name)(parts)
 
 
 def InceptionV3(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
-    classifier_activation: str = "softmax", name: str = "inception_v3",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
+    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "inception_v3",
 ):  # fmt: skip
     """InceptionV3 (Szegedy et al. 2016)."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import AxisLike, Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def correct_pad(inputs, kernel_size, axis):
+def correct_pad(inputs, kernel_size, axis: AxisLike):
     """The padding before a strided convolution, so that "valid" does as "same"."""
     first = 2 if axis == 1 else 1
     sizes = inputs.shape.as_list()[first : first + 2]
@@ -18,7 +19,7 @@ def correct_pad(inputs, kernel_size, axis):
     return ((half[0] - odd[0], half[0]), (half[1] - odd[1], half[1]))
 
 
-def _separable(x, plan, filters, alpha, multiplier, stride, number):
+def _separable(x: Tensor, plan, filters, alpha: float, multiplier, stride, number: int):
     if stride != (1, 1):
         x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
     x = layers.DepthwiseConv2D(
@@ -34,9 +35,9 @@ def _separable(x, plan, filters, alpha, multiplier, stride, number):
 
 
 def MobileNet(
-    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, depth_multiplier: int = 1,
-    dropout: float = 1e-3, include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-    pooling=None, classes=1000, classifier_activation: str = "softmax", name: str | None = None,
+    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 1e-3,
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None, pooling=None, classes: int = 1000,
+    classifier_activation: str = "softmax", name: str | None = None,
 ):  # fmt: skip
     """MobileNet; `alpha` is how many filters there are of those of the paper."""
     size = (input_shape or (224, 224, 3))[0] or 224
@@ -64,19 +65,19 @@ def MobileNet(
     return plan.model(x)
 
 
-def _divisible(value, divisor=8):
+def _divisible(value, divisor: int = 8):
     found = max(divisor, int(value + divisor / 2) // divisor * divisor)
     return found + divisor if found < 0.9 * value else found
 
 
-def _inverted(x, plan, expansion, stride, alpha, filters, number):
+def _inverted(x: Tensor, plan, expansion, stride, alpha: float, filters, number: int):
     """Wider, by channel, and narrow again (an inverted residual)."""
     channels = x.shape.as_list()[plan.axis]
     narrow = _divisible(int(filters * alpha))
     prefix = f"block_{number}_" if number else "expanded_conv_"
     inputs = x
 
-    def norm(x, name: str):
+    def norm(x: Tensor, name: str):
         return layers.BatchNormalization(
             axis=plan.axis, epsilon=1e-3, momentum=0.999, name=prefix + name
         )(x)
@@ -105,9 +106,9 @@ _STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3
 
 
 def MobileNetV2(
-    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, include_top: bool = True,
-    weights: str = "imagenet", input_tensor=None, pooling=None, classes=1000,
-    classifier_activation: str = "softmax", name: str | None = None,
+    input_shape: Sequence[Any] | None = None, alpha: float = 1.0, include_top: bool = True, weights: str = "imagenet",
+    input_tensor=None, pooling=None, classes: int = 1000, classifier_activation: str = "softmax",
+    name: str | None = None,
 ):  # fmt: skip
     """MobileNetV2; `alpha` is how many filters there are of those of the paper."""
     size = (input_shape or (224, 224, 3))[0] or 224

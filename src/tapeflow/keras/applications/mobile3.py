@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.applications.mobile import correct_pad
@@ -30,20 +31,20 @@ def _depth(count):
     return found + 8 if found < 0.9 * count else found
 
 
-def _act(x, hard):
+def _act(x: Tensor, hard):
     return layers.Activation("hard_swish")(x) if hard else layers.ReLU()(x)
 
 
-def _conv(x, plan, filters, kernel, stride, name: str):
+def _conv(x: Tensor, plan, filters, kernel, stride, name: str):
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, name=name)(x)
     return _norm(x, plan, name)
 
 
-def _norm(x, plan, name: str):
+def _norm(x: Tensor, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=1e-3, momentum=0.999, name=f"{name}_bn")(x)
 
 
-def _excited(inputs, filters, prefix):
+def _excited(inputs: Tensor, filters, prefix: str):
     name = f"{prefix}squeeze_excite_"
     x = layers.GlobalAveragePooling2D(keepdims=True, name=f"{name}avg_pool")(inputs)
     x = layers.Conv2D(_depth(filters * 0.25), 1, padding="same", name=f"{name}conv")(x)
@@ -53,7 +54,7 @@ def _excited(inputs, filters, prefix):
     return layers.Multiply(name=f"{name}mul")([inputs, x])
 
 
-def _block(inputs, plan, number, expansion, filters, kernel, stride, excited, hard):
+def _block(inputs: Tensor, plan, number: int, expansion, filters, kernel, stride, excited, hard):
     prefix = f"expanded_conv_{number}_" if number else "expanded_conv_"
     x, before = inputs, inputs.shape[plan.axis]
     wide = _depth(before * expansion)
@@ -70,12 +71,12 @@ def _block(inputs, plan, number, expansion, filters, kernel, stride, excited, ha
     return layers.Add(name=f"{prefix}add")([inputs, x]) if stride == 1 and before == filters else x
 
 
-def _application(kind, blocks, last):
+def _application(kind: str, blocks: Sequence[Any], last: int):
     default_name = f"MobileNetV3{kind}"
 
     def build(
         input_shape: Sequence[Any] | None = None, alpha: float = 1.0, minimalistic: bool = False,
-        include_top: bool = True, weights: str = "imagenet", input_tensor=None, classes=1000, pooling=None,
+        include_top: bool = True, weights: str = "imagenet", input_tensor=None, classes: int = 1000, pooling=None,
         dropout_rate: float = 0.2, classifier_activation: str = "softmax", include_preprocessing: bool = True,
         name: str = default_name,
     ):  # fmt: skip

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def _norm(x, plan, name: str):
+def _norm(x: Tensor, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=1.001e-5, name=name)(x)
 
 
-def _relu(x, name: str):
+def _relu(x: Tensor, name: str):
     return layers.Activation("relu", name=name)(x)
 
 
@@ -32,7 +33,7 @@ def _block1(x, plan, filters, kernel=3, stride=1, shortcut: bool = True, name=No
     return _relu(layers.Add(name=name + "_add")([side, x]), name + "_out")
 
 
-def _stack1(x, plan, filters, blocks, stride, name: str):
+def _stack1(x: Tensor, plan, filters, blocks, stride, name: str):
     x = _block1(x, plan, filters, stride=stride, name=name + "_block1")
     for i in range(2, blocks + 1):
         x = _block1(x, plan, filters, shortcut=False, name=f"{name}_block{i}")
@@ -54,14 +55,14 @@ def _block2(x, plan, filters, kernel=3, stride=1, shortcut: bool = False, name=N
     return layers.Add(name=name + "_out")([side, x])
 
 
-def _stack2(x, plan, filters, blocks, stride, name: str):
+def _stack2(x: Tensor, plan, filters, blocks, stride, name: str):
     x = _block2(x, plan, filters, shortcut=True, name=name + "_block1")
     for i in range(2, blocks):
         x = _block2(x, plan, filters, name=f"{name}_block{i}")
     return _block2(x, plan, filters, stride=stride, name=f"{name}_block{blocks}")
 
 
-def _resnet(plan, depths, second):
+def _resnet(plan, depths: Sequence[Any], second):
     x = layers.ZeroPadding2D(((3, 3), (3, 3)), name="conv1_pad")(plan.inputs)
     x = layers.Conv2D(64, 7, strides=2, name="conv1_conv")(x)
     if not second:
@@ -77,12 +78,12 @@ def _resnet(plan, depths, second):
     return plan.model(plan.top(x))
 
 
-def _application(name: str, depths, second):
+def _application(name: str, depths: Sequence[int], second: bool):
     default_name = name.lower()
 
     def build(
         include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-        input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
+        input_shape: Sequence[Any] | None = None, pooling=None, classes: int = 1000,
         classifier_activation: str = "softmax", name: str = default_name,
     ):  # fmt: skip
         plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

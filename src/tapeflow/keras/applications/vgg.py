@@ -9,7 +9,7 @@ from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def _vgg(plan, depths):
+def _vgg(plan, depths: Sequence[Any]):
     x = plan.inputs
     for block, (count, filters) in enumerate(zip(depths, (64, 128, 256, 512, 512)), 1):
         for i in range(1, count + 1):
@@ -30,9 +30,8 @@ def _vgg(plan, depths):
 
 
 def VGG16(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
-    classifier_activation: str = "softmax", name: str = "vgg16",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
+    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg16",
 ):  # fmt: skip
     """VGG of 16 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
@@ -41,9 +40,8 @@ def VGG16(
 
 
 def VGG19(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None,
-    input_shape: Sequence[Any] | None = None, pooling=None, classes=1000,
-    classifier_activation: str = "softmax", name: str = "vgg19",
+    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
+    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg19",
 ):  # fmt: skip
     """VGG of 19 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

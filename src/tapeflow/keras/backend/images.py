@@ -55,7 +55,7 @@ def _padding(padding):
     return padding.upper()
 
 
-def _convolve(x, kernel, strides, padding, data_format: str | None, dilation_rate, rank):
+def _convolve(x, kernel, strides, padding, data_format: str | None, dilation_rate, rank: int):
     data_format = _format(data_format)
     x = _last(convert_to_tensor(x), data_format)
     strides = normalize_tuple(strides, rank, "strides")
@@ -211,7 +211,7 @@ def depthwise_conv2d(
 @computes_tensors
 def separable_conv1d(
     x: TensorLike, depthwise_kernel, pointwise_kernel, strides=1, padding: str = "valid",
-    data_format: str | None = None, dilation_rate=1,
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
 ):
     """Convolve each channel of sequences by itself, then all channels at each step.
 
@@ -243,7 +243,7 @@ def separable_conv1d(
 @computes_tensors
 def separable_conv2d(
     x: TensorLike, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding: str = "valid",
-    data_format: str | None = None, dilation_rate=(1, 1),
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = (1, 1),
 ):
     """Convolve each channel of images by itself, then all channels at each position.
 
@@ -272,7 +272,7 @@ def separable_conv2d(
     return _back(convolution(outputs, pointwise_kernel, (1, 1), "VALID", "NHWC"), data_format)
 
 
-def _pool(x, pool_size, strides, padding, data_format: str | None, pool_mode, rank):
+def _pool(x, pool_size, strides, padding, data_format: str | None, pool_mode, rank: int):
     data_format = _format(data_format)
     for what, value in (("pool_size", pool_size), ("strides", strides)):
         if len(value) != rank:
@@ -289,8 +289,8 @@ def _pool(x, pool_size, strides, padding, data_format: str | None, pool_mode, ra
 
 @computes_tensors
 def pool2d(
-    x: TensorLike, pool_size, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
-    pool_mode: str = "max",
+    x: TensorLike, pool_size: int | Sequence[int], strides: int | Sequence[int] = (1, 1), padding: str = "valid",
+    data_format: str | None = None, pool_mode: str = "max",
 ):
     """Reduce windows of images to their largest value or their mean.
 
@@ -313,8 +313,8 @@ def pool2d(
 
 @computes_tensors
 def pool3d(
-    x: TensorLike, pool_size, strides=(1, 1, 1), padding: str = "valid", data_format: str | None = None,
-    pool_mode: str = "max",
+    x: TensorLike, pool_size: int | Sequence[int], strides: int | Sequence[int] = (1, 1, 1), padding: str = "valid",
+    data_format: str | None = None, pool_mode: str = "max",
 ):
     """Reduce windows of volumes to their largest value or their mean.
 
@@ -349,7 +349,7 @@ def temporal_padding(x: TensorLike, padding=(1, 1)):
     return pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
 
 
-def _pad_space(x, padding, data_format: str | None, rank):
+def _pad_space(x, padding, data_format: str | None, rank: int):
     data_format = _format(data_format)
     if len(padding) != rank or any(len(pair) != 2 for pair in padding):
         raise ValueError(f"`padding` must be {rank} pairs of integers. Received: {padding}")
@@ -397,7 +397,7 @@ def spatial_3d_padding(x: TensorLike, padding=((1, 1), (1, 1), (1, 1)), data_for
 
 
 @computes_tensors
-def resize_images(x, height_factor, width_factor, data_format: str, interpolation: str = "nearest"):
+def resize_images(x: Any, height_factor, width_factor, data_format: str, interpolation: str = "nearest"):
     """Enlarge images by whole numbers.
 
     Args:
@@ -485,7 +485,10 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
 
 
 @computes_tensors
-def local_conv1d(inputs: TensorLike, kernel, kernel_size, strides, data_format: str | None = None):
+def local_conv1d(
+    inputs: TensorLike, kernel, kernel_size: int | Sequence[int], strides: int | Sequence[int],
+    data_format: str | None = None,
+):
     """Convolve sequences with a kernel of its own at every position.
 
     Args:
@@ -505,8 +508,8 @@ def local_conv1d(inputs: TensorLike, kernel, kernel_size, strides, data_format: 
 
 @computes_tensors
 def local_conv2d(
-    inputs: TensorLike, kernel, kernel_size, strides, output_shape: Sequence[Any],
-    data_format: str | None = None,
+    inputs: TensorLike, kernel, kernel_size: int | Sequence[int], strides: int | Sequence[int],
+    output_shape: Sequence[Any], data_format: str | None = None,
 ):
     """Convolve images with a kernel of its own at every position.
 

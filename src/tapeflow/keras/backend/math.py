@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ def equal(x: TensorLike, y: TensorLike):
 
 
 @computes_tensors
-def not_equal(x: TensorLike, y):
+def not_equal(x: TensorLike, y: Any):
     """Compute whether x != y, element by element.
 
     Args:
@@ -255,7 +255,7 @@ def shape(x: TensorLike):
 
 
 @computes_tensors
-def stop_gradient(variables):
+def stop_gradient(variables: Sequence[Any]):
     """The same values, constant for gradients: of a tensor, or of each of a list."""
     if isinstance(variables, (list, tuple)):
         return list(map(array.stop_gradient, variables))
@@ -263,7 +263,7 @@ def stop_gradient(variables):
 
 
 @computes_tensors
-def repeat(x: TensorLike, n):
+def repeat(x: TensorLike, n: int):
     """Repeat each example as the steps of a sequence.
 
     Args:
@@ -278,7 +278,7 @@ def repeat(x: TensorLike, n):
 
 
 @computes_tensors
-def tile(x: TensorLike, n):
+def tile(x: TensorLike, n: int):
     """Repeat a tensor along its axes.
 
     Args:
@@ -301,7 +301,7 @@ def name_scope(name: str):
     return core_name_scope(name)
 
 
-def is_sparse(tensor):
+def is_sparse(tensor: Any):
     """Whether a tensor is sparse."""
     return isinstance(tensor, SparseTensor)
 
@@ -362,7 +362,7 @@ def result_type(*dtypes_given):
     return np.result_type(*(dtypes.as_dtype(n).as_numpy_dtype for n in names)).name
 
 
-def print_tensor(x, message: str = "", summarize=3):
+def print_tensor(x: TensorLike, message: str = "", summarize: int = 3):
     """Print a tensor when it is computed.
 
     Args:
@@ -378,7 +378,7 @@ def print_tensor(x, message: str = "", summarize=3):
         return array.identity(x)
 
 
-def gradients(loss, variables):
+def gradients(loss: TensorLike, variables: Sequence[Any]):
     """Compute the derivatives of a loss in a graph.
 
     Args:
@@ -508,7 +508,7 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     return nn_batch_normalization(x, *parts, epsilon), mean, variance
 
 
-def map_fn(fn, elems, name: str | None = None, dtype: DTypeLike | None = None):
+def map_fn(fn: Callable[..., Any], elems, name: str | None = None, dtype: DTypeLike | None = None):
     """Apply a function to every element along the first axis.
 
     Args:
@@ -523,7 +523,7 @@ def map_fn(fn, elems, name: str | None = None, dtype: DTypeLike | None = None):
     return mapping.map_fn(fn, elems, dtype=dtype)
 
 
-def foldl(fn, elems, initializer=None, name: str | None = None):
+def foldl(fn: Callable[..., Any], elems, initializer=None, name: str | None = None):
     """Combine elements by fn(so far, element) from the first element to the last.
 
     Args:
@@ -538,7 +538,7 @@ def foldl(fn, elems, initializer=None, name: str | None = None):
     return mapping.foldl(fn, elems, initializer=initializer)
 
 
-def foldr(fn, elems, initializer=None, name: str | None = None):
+def foldr(fn: Callable[..., Any], elems, initializer=None, name: str | None = None):
     """Combine elements by fn(so far, element) from the last element to the first.
 
     Args:
@@ -584,7 +584,8 @@ def _clipped(output, from_logits: bool, softmax):
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    target, output, alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False, axis: AxisLike = -1
+    target: Any, output: TensorLike, alpha: float = 0.25, gamma: float = 2.0, from_logits: bool = False,
+    axis: AxisLike = -1,
 ):
     """Compute the categorical crossentropy with less weight on what is predicted well.
 
@@ -653,7 +654,7 @@ def ctc_batch_cost(y_true: TensorLike, y_pred: TensorLike, input_length, label_l
 
 
 @computes_tensors
-def ctc_decode(y_pred: TensorLike, input_length, greedy: bool = True, beam_width: int = 100, top_paths=1):
+def ctc_decode(y_pred: TensorLike, input_length, greedy: bool = True, beam_width: int = 100, top_paths: int = 1):
     """Find the label sequences that probabilities over time say; the last class is the blank.
 
     Args:

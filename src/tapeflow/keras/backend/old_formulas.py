@@ -48,7 +48,7 @@ def hard_sigmoid(x: TensorLike):
 
 
 @computes_tensors
-def binary_crossentropy(target, output, from_logits: bool = False):
+def binary_crossentropy(target: TensorLike, output: Any, from_logits: bool = False):
     """Compute the binary cross-entropy of every element.
 
     Args:
@@ -70,8 +70,8 @@ def binary_crossentropy(target, output, from_logits: bool = False):
 
 @computes_tensors
 def binary_focal_crossentropy(
-    target, output, apply_class_balancing: bool = False, alpha: float = 0.25, gamma: float = 2.0,
-    from_logits: bool = False,
+    target: TensorLike, output: TensorLike, apply_class_balancing: bool = False, alpha: float = 0.25,
+    gamma: float = 2.0, from_logits: bool = False,
 ):
     """Compute the binary crossentropy of each element, with less weight on what is predicted well.
 

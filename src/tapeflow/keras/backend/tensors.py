@@ -60,7 +60,7 @@ def expand_dims(x: TensorLike, axis: AxisLike = -1):
 
 
 @computes_tensors
-def squeeze(x, axis):
+def squeeze(x: Any, axis):
     """Remove an axis of size 1.
 
     Args:
@@ -103,7 +103,7 @@ def repeat_elements(x: TensorLike, rep, axis: AxisLike):
 
 
 @computes_tensors
-def stack(x, axis: AxisLike = 0):
+def stack(x: Any, axis: AxisLike = 0):
     """Put tensors of one shape side by side, along a new axis.
 
     Args:
@@ -117,7 +117,7 @@ def stack(x, axis: AxisLike = 0):
 
 
 @computes_tensors
-def concatenate(tensors, axis: AxisLike = -1):
+def concatenate(tensors: Any, axis: AxisLike = -1):
     """Join tensors along an axis.
 
     Args:
@@ -159,7 +159,7 @@ def gather(reference, indices: TensorLike):
 
 
 @computes_tensors
-def one_hot(indices: TensorLike, num_classes):
+def one_hot(indices: TensorLike, num_classes: int):
     """Make rows with a 1 at their place, and 0 elsewhere.
 
     Args:
@@ -212,7 +212,7 @@ def bias_add(x: TensorLike, bias, data_format: str | None = None):
 
 
 @computes_tensors
-def dropout(x: TensorLike, level, noise_shape=None, seed: int | None = None):
+def dropout(x: TensorLike, level: int, noise_shape=None, seed: int | None = None):
     """Set a random part of a tensor to 0, and divide the others by 1 - level.
 
     Args:
@@ -242,7 +242,7 @@ def l2_normalize(x: TensorLike, axis: AxisLike | None = None):
 
 
 @computes_tensors
-def in_top_k(predictions: TensorLike, targets: TensorLike, k):
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int):
     """Compute whether targets are among the k largest predictions.
 
     Args:
@@ -257,7 +257,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k):
 
 
 @computes_tensors
-def categorical_crossentropy(target, output, from_logits: bool = False, axis: AxisLike = -1):
+def categorical_crossentropy(target: TensorLike, output: TensorLike, from_logits: bool = False, axis: AxisLike = -1):
     """Compute the cross-entropy of one-hot labels; see `keras.losses.categorical_crossentropy`.
 
     Args:
@@ -274,7 +274,7 @@ def categorical_crossentropy(target, output, from_logits: bool = False, axis: Ax
 
 @computes_tensors
 def sparse_categorical_crossentropy(
-    target, output, from_logits: bool = False, axis: AxisLike = -1, ignore_class=None
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: AxisLike = -1, ignore_class=None
 ):
     """Compute the cross-entropy of class numbers; see `keras.losses.sparse_categorical_crossentropy`.
 
@@ -352,7 +352,7 @@ def truncated_normal(
 
 
 def random_normal_variable(
-    shape: Sequence[Any], mean, scale, dtype: DTypeLike | None = None, name: str | None = None,
+    shape: Sequence[Any], mean: Any, scale: bool, dtype: DTypeLike | None = None, name: str | None = None,
     seed: int | None = None,
 ):
     """Make a variable of normal random numbers.
@@ -372,7 +372,7 @@ def random_normal_variable(
 
 
 def random_uniform_variable(
-    shape: Sequence[Any], low, high, dtype: DTypeLike | None = None, name: str | None = None,
+    shape: Sequence[Any], low: Any, high: Any, dtype: DTypeLike | None = None, name: str | None = None,
     seed: int | None = None,
 ):
     """Make a variable of uniform random numbers on [low, high).

@@ -31,7 +31,7 @@ from tapeflow.ops.math.comparison import where
 from tapeflow.ops.state.variable import Variable
 
 
-def variable(value, dtype: DTypeLike | None = None, name: str | None = None, constraint=None):
+def variable(value: float | Tensor, dtype: DTypeLike | None = None, name: str | None = None, constraint=None):
     """Make a variable.
 
     Args:
@@ -76,7 +76,7 @@ def ones(shape: Sequence[Any], dtype: DTypeLike | None = None, name: str | None 
     return variable(ones_of(shape, settings.default_dtype(dtype)), dtype, name)
 
 
-def eye(size, dtype: DTypeLike | None = None, name: str | None = None):
+def eye(size: int | Sequence[int], dtype: DTypeLike | None = None, name: str | None = None):
     """Make a variable that is the identity matrix.
 
     Args:
@@ -121,7 +121,7 @@ def ones_like(x: TensorLike, dtype: DTypeLike | None = None, name: str | None = 
 
 
 @computes_tensors
-def arange(start, stop=None, step=1, dtype: DTypeLike = "int32"):
+def arange(start, stop=None, step: int = 1, dtype: DTypeLike = "int32"):
     """Make the numbers start, start + step, ... below stop.
 
     Args:
@@ -151,7 +151,7 @@ def get_value(x):
 eval = get_value
 
 
-def set_value(x, value):
+def set_value(x: Any, value: Any):
     """Set a variable.
 
     Args:
@@ -161,7 +161,7 @@ def set_value(x, value):
     session.set_values([(x, np.asarray(value, x.dtype.as_numpy_dtype))])
 
 
-def batch_get_value(tensors):
+def batch_get_value(tensors: TensorLike):
     """The NumPy values of variables."""
     return session.values_of(tensors)
 
@@ -172,7 +172,7 @@ def batch_set_value(tuples):
         set_value(x, value)
 
 
-def update(x, new_x):
+def update(x: Any, new_x):
     """Set a variable.
 
     Args:
@@ -185,7 +185,7 @@ def update(x, new_x):
     return x.assign(new_x)
 
 
-def update_add(x, increment):
+def update_add(x: Any, increment):
     """Add to a variable.
 
     Args:
@@ -198,7 +198,7 @@ def update_add(x, increment):
     return x.assign_add(increment)
 
 
-def update_sub(x, decrement):
+def update_sub(x: Any, decrement):
     """Subtract from a variable.
 
     Args:
@@ -211,7 +211,7 @@ def update_sub(x, decrement):
     return x.assign_sub(decrement)
 
 
-def moving_average_update(x, value, momentum):
+def moving_average_update(x: Any, value: Any, momentum):
     """Move an average: x * momentum + value * (1 - momentum), into x.
 
     Args:
@@ -225,28 +225,28 @@ def moving_average_update(x, value, momentum):
     return x.assign_sub((x - value) * cast_tensor(1.0 - momentum, x.dtype))
 
 
-def dtype(x):
+def dtype(x: Any):
     """The name of the dtype of x."""
     return x.dtype.base_dtype.name
 
 
-def ndim(x):
+def ndim(x: Any):
     """The rank of x."""
     return x.shape.rank
 
 
-def int_shape(x):
+def int_shape(x: TensorLike):
     """The shape as a tuple of ints and None, or None."""
     sizes = getattr(x, "shape", None)
     return None if sizes is None or sizes.rank is None else tuple(sizes.as_list())
 
 
-def count_params(x):
+def count_params(x: Any):
     """The number of elements of x."""
     return x.shape.num_elements()
 
 
-def is_keras_tensor(x):
+def is_keras_tensor(x: TensorLike):
     """Whether x is symbolic. Raises ValueError when it is no tensor at all."""
     if not hasattr(x, "dtype") or isinstance(x, np.ndarray):
         raise ValueError(
@@ -269,7 +269,7 @@ def cast(x: TensorLike, dtype: DTypeLike):
     return cast_tensor(x, dtype)
 
 
-def cast_to_floatx(x):
+def cast_to_floatx(x: TensorLike):
     """x in floatx: a tensor of a tensor, a NumPy array of anything else."""
     if hasattr(x, "dtype") and hasattr(x, "numpy"):
         return cast_tensor(x, settings.floatx())
@@ -280,7 +280,7 @@ def cast_to_floatx(x):
 
 
 @contextlib.contextmanager
-def learning_phase_scope(value):
+def learning_phase_scope(value: TensorLike):
     """A block in which layers called without `training` train (1) or do not (0)."""
     saved = settings.settings["learning_phase"]
     set_learning_phase(value)

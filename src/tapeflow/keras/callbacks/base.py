@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import Bounded
@@ -215,7 +215,7 @@ def writes_files(model):
     return strategy is None or strategy.extended.should_checkpoint
 
 
-def as_number(value):
+def as_number(value: Any):
     """A float of a scalar; what is no scalar, as an array."""
     if hasattr(value, "numpy"):
         value = value.numpy()
@@ -274,7 +274,7 @@ class CallbackList:
         if steps is not None and self.params.get("steps") is None:
             self.params["steps"] = steps
 
-    def append(self, callback):
+    def append(self, callback: Callable[..., Any]):
         """Adds a callback."""
         self.callbacks.append(callback)
         for event in _BATCHES:
@@ -282,7 +282,7 @@ class CallbackList:
                 self._watching[event].append(callback)
 
 
-def _looks(callback, event: str):
+def _looks(callback: Any, event: str):
     """Whether a callback has something of its own to do at an event of batches."""
     for name in (event, event.replace("train_", "")) if "train" in event else (event,):
         mine = getattr(callback, name, None)

@@ -22,7 +22,7 @@ class MonitorCallback(Callback):
       min_delta: what counts as an improvement, at least.
     """
 
-    def __init__(self, monitor: str = "val_loss", mode: str = "auto", best=None, min_delta: int = 0):
+    def __init__(self, monitor: str = "val_loss", mode: str = "auto", best=None, min_delta: float = 0):
         super().__init__()
         if mode not in ("auto", "min", "max"):
             warnings.warn(
@@ -79,7 +79,7 @@ class MonitorCallback(Callback):
         return current
 
 
-def _by_name(monitor, mode):
+def _by_name(monitor: str, mode: str):
     """np.less or np.greater, as Keras 2 finds it."""
     larger = monitor.endswith(("acc", "accuracy", "auc")) or monitor.startswith("fmeasure")
     return np.greater if mode == "max" or (mode == "auto" and larger) else np.less

@@ -7,11 +7,13 @@ import csv
 import os
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tapeflow.checkpoint.options import CheckpointOptions
+from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback, writes_files
 from tapeflow.keras.callbacks.monitoring import MonitorCallback
@@ -46,16 +48,9 @@ class LambdaCallback(Callback):
     """
 
     def __init__(
-        self,
-        on_epoch_begin=None,
-        on_epoch_end=None,
-        on_train_begin=None,
-        on_train_end=None,
-        on_train_batch_begin=None,
-        on_train_batch_end=None,
-        on_batch_begin=None,
-        on_batch_end=None,
-        **kwargs,
+        self, on_epoch_begin=None, on_epoch_end=None, on_train_begin=None, on_train_end=None,
+        on_train_batch_begin=None, on_train_batch_end: Callable[..., Any] | None = None, on_batch_begin=None,
+        on_batch_end=None, **kwargs,
     ):
         super().__init__()
         functions = {
@@ -83,7 +78,7 @@ class CSVLogger(Callback):
       append: whether lines are added to a file that exists, instead of replacing it.
     """
 
-    def __init__(self, filename, separator: str = ",", append: bool = False):
+    def __init__(self, filename: PathLike, separator: str = ",", append: bool = False):
         super().__init__()
         self.filename, self.sep, self.append = os.fspath(filename), separator, append
         self.csv_file = self.writer = self.keys = None
@@ -116,7 +111,7 @@ class CSVLogger(Callback):
         self.writer = None
 
 
-def _cell(value):
+def _cell(value: Tensor):
     if isinstance(value, np.ndarray) and value.ndim:
         return f'"[{", ".join(map(str, value))}]"'
     return value
@@ -175,7 +170,7 @@ class ModelCheckpoint(MonitorCallback):
             if found is not None:
                 self.model.load_weights(found)
 
-    def on_epoch_begin(self, epoch, logs: dict[str, Any] | None = None):
+    def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
 
     def on_train_batch_end(self, batch, logs=None):
@@ -186,12 +181,12 @@ class ModelCheckpoint(MonitorCallback):
             self._batches = 0
             self._save(self._epoch, batch, logs)
 
-    def on_epoch_end(self, epoch, logs: dict[str, Any] | None = None):
+    def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None):
         self.epochs_since_last_save += 1
         if self.save_freq == "epoch" and self.epochs_since_last_save >= self.period:
             self._save(epoch, None, logs)
 
-    def _path(self, epoch, batch, logs: dict[str, Any]):
+    def _path(self, epoch: int, batch, logs: dict[str, Any]):
         try:
             if batch is None:
                 return self.filepath.format(epoch=epoch + 1, **logs)
@@ -222,7 +217,7 @@ class ModelCheckpoint(MonitorCallback):
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: finished saving model to {path}")
 
-    def _is_best(self, epoch, logs: dict[str, Any], path):
+    def _is_best(self, epoch: int, logs: dict[str, Any], path: str):
         """Whether the model is to be saved as the best so far; in Keras 3 also where that cannot be known."""
         current = logs.get(self.monitor)
         if current is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -138,7 +139,7 @@ class LearningRateScheduler(Callback):
     [0.5, 0.25, 0.125]
     """
 
-    def __init__(self, schedule, verbose: int = 0):
+    def __init__(self, schedule: Callable[..., Any], verbose: int = 0):
         super().__init__()
         self.schedule, self.verbose = schedule, verbose
 
@@ -182,7 +183,7 @@ class ReduceLROnPlateau(MonitorCallback):
     """
 
     def __init__(
-        self, monitor: str = "val_loss", factor: float = 0.1, patience=10, verbose: int = 0,
+        self, monitor: str = "val_loss", factor: float = 0.1, patience: int = 10, verbose: int = 0,
         mode: str = "auto", min_delta: float = 1e-4, cooldown: int = 0, min_lr: float = 0.0, **kwargs,
     ):
         super().__init__(monitor, mode, min_delta=kwargs.pop("epsilon", min_delta))

@@ -112,7 +112,7 @@ class TensorBoard(Callback):
         if self.embeddings_freq and writes_files(self.model):
             self._write_projector()
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._step["train"] += 1
         step = self._step["train"]
         if self.update_freq == "epoch" or step % self.update_freq:

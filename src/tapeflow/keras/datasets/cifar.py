@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tarfile
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class _Arrays(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def read(archive, names, label_key):
+def read(archive, names: Sequence[str], label_key):
     """(images, labels) of the batches of these names in a tar archive. Raises ValueError for other files."""
     try:
         return _read(archive, names, label_key)

@@ -29,7 +29,7 @@ def load_data():
     return tuple(parts)
 
 
-def _read(name: str, header):
+def _read(name: str, header: bool):
     path = get_file(name, _ORIGIN + name, cache_subdir="datasets/fashion-mnist", file_hash=_MD5[name])
     with gzip.open(path, "rb") as file:
         return np.frombuffer(file.read(), np.uint8, offset=header)

@@ -42,7 +42,7 @@ def load_data(path: str = "mnist.npz"):
     return (x_train, y_train), (x_test, y_test)
 
 
-def _file(path):
+def _file(path: str):
     given = Path(path).expanduser()
     keras_home = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras")
     for file in (given, keras_home / "datasets" / given):

@@ -1,9 +1,16 @@
 """Texts as lists of numbers of words, by how often the words occur."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 
-def chosen(sequences, num_words, skip_top, start_char, oov_char, index_from):
+def chosen(
+    sequences, num_words: int | None, skip_top: int, start_char: int | None, oov_char: int | None,
+    index_from: int | None,
+):
     """The texts with a number at the start, and words that are too rare or too frequent replaced."""
     texts = [
         [*([] if start_char is None else [start_char]), *(word + index_from for word in text)]
@@ -23,7 +30,7 @@ def as_array(texts):
     return found
 
 
-def short(texts, labels, maxlen):
+def short(texts, labels: Any, maxlen):
     """The texts shorter than maxlen, and their labels."""
     kept = [(t, y) for t, y in zip(texts, labels) if len(t) < maxlen]
     if not kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.keras.engine.base_layer import Layer
 
 
@@ -13,7 +14,7 @@ class AddLoss(Layer):
         super().__init__(**kwargs)
         self.unconditional = unconditional
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         self.add_loss(inputs)
         return inputs
 
@@ -24,12 +25,12 @@ class AddLoss(Layer):
 class AddMetric(Layer):
     """Takes its inputs into a metric."""
 
-    def __init__(self, aggregation=None, metric_name=None, **kwargs):
+    def __init__(self, aggregation: str | None = None, metric_name: str | None = None, **kwargs):
         kwargs["autocast"] = False
         super().__init__(**kwargs)
         self.aggregation, self.metric_name = aggregation, metric_name
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         self.add_metric(inputs, name=self.metric_name, aggregation=self.aggregation)
         return inputs
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import operator
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.static import shown_dtype
@@ -63,7 +66,7 @@ class AutoCastVariable:
         """Elements of the value, cast."""
         return self._cast(self.variable.gather_nd(indices, name=name))
 
-    def _cast(self, x):
+    def _cast(self, x: Tensor):
         return x if scope.dtype is None or x.dtype == scope.dtype else cast(x, scope.dtype)
 
     def _read(self):
@@ -86,7 +89,7 @@ class AutoCastVariable:
     def __getattr__(self, name: str):
         return getattr(self.__dict__["variable"], name)
 
-    def __setattr__(self, name: str, value):
+    def __setattr__(self, name: str, value: TensorLike):
         setattr(self.variable, name, value)
 
     def __array__(self, *args, **kwargs):
@@ -119,10 +122,10 @@ def _add_operators():
     for name in binary.split():
         function, plain = getattr(operator, name), name.strip("_")
 
-        def forward(self, other, f=function):
+        def forward(self, other, f: Callable[..., Any] = function):
             return f(self._read(), other)
 
-        def backward(self, other, f=function):
+        def backward(self, other, f: Callable[..., Any] = function):
             return f(other, self._read())
 
         setattr(AutoCastVariable, f"__{plain}__", forward)

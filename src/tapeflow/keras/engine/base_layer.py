@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow._native import EagerTensor
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -33,6 +33,10 @@ from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.registry import snake_name
 from tapeflow.keras.unknown_arguments import explained, unknown_argument
 from tapeflow.ops.array.construction import zeros
+
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.embeddings import Embedding
 
 _ARGUMENTS = {
     "input_dim",
@@ -104,7 +108,7 @@ class Layer(Connections, Protocol, Tracked):
             cls.build = _in_scope(cls.__dict__["build"])
 
     def __init__(
-        self, trainable: bool = True, name: str | None = None, dtype=None, dynamic: bool = False, **kwargs
+        self, trainable: bool = True, name: str | None = None, dtype: Any = None, dynamic: bool = False, **kwargs
     ):
         for argument in kwargs:
             if argument not in _ARGUMENTS:
@@ -346,7 +350,7 @@ class Layer(Connections, Protocol, Tracked):
         return self._input_spec
 
     @input_spec.setter
-    def input_spec(self, value: InputSpec):
+    def input_spec(self, value: Any):
         for spec in nest.flatten(value):
             if spec is not None and not isinstance(spec, InputSpec):
                 raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {value}")
@@ -369,7 +373,7 @@ class Unbuilt:
     def __set_name__(self, owner: type, name: str):
         self._name = name
 
-    def __get__(self, layer, owner=None):
+    def __get__(self, layer: Dense | Embedding, owner: type | None = None):
         if layer is None:
             return self
         raise AttributeError(

@@ -31,7 +31,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:
-    from tapeflow.keras.layers.core import Dense
+    pass
 
 
 class _CallState(threading.local):
@@ -92,7 +92,7 @@ def signature_of(layer):
     return found
 
 
-def call_layer(layer, args: Sequence[TensorLike], kwargs: dict[str, Any]):
+def call_layer(layer: Any, args: Sequence[TensorLike], kwargs: dict[str, Any]):
     """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
     if "_remat_scope" in layer.__dict__:
         rematerialize(layer)
@@ -156,7 +156,7 @@ def call_layer(layer, args: Sequence[TensorLike], kwargs: dict[str, Any]):
     return outputs
 
 
-def _remember_inputs(layer, inputs: Tensor):
+def _remember_inputs(layer: Any, inputs: Tensor):
     """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
     if settings.in_plain_graph():
         layer.__dict__.setdefault("_called_on", []).extend(
@@ -172,7 +172,7 @@ def _call_of(layer):
     return tf_convert(layer.call)
 
 
-def _resolve_training(signature: CallSignature, outer, rest, kwargs: dict[str, Any]):
+def _resolve_training(signature: CallSignature, outer: bool | None, rest: Any, kwargs: dict[str, Any]):
     """Whether this call trains: as its argument says, else as the call around it, else as set globally."""
     position = signature.training_position
     if position is not None and len(rest) >= position:
@@ -203,7 +203,7 @@ def _is_symbolic(inputs: TensorLike):
     return False
 
 
-def _prepare(layer, inputs: TensorLike):
+def _prepare(layer: Any, inputs: TensorLike):
     """The inputs as tensors, floating ones in the layer's compute dtype."""
     target = layer._compute_dtype_object if layer._autocast else None
     if isinstance(inputs, (Tensor, np.ndarray, Variable)):
@@ -226,7 +226,7 @@ def _prepare_leaf(x, target, layer):
     return x
 
 
-def _spec_of(x: Tensor):
+def _spec_of(x: TensorLike):
     return TensorSpec(x.shape, x.dtype) if isinstance(x, Tensor) else x
 
 
@@ -237,7 +237,7 @@ def _shape_arguments(build: Callable[..., Any]):
     return tuple(names) if len(names) > 1 and all(name.endswith("_shape") for name in names) else ()
 
 
-def build_from_inputs(layer, inputs: TensorLike, rest, kwargs: dict[str, Any]):
+def build_from_inputs(layer: Any, inputs: TensorLike, rest: Any, kwargs: dict[str, Any]):
     """Makes the weights of a layer for a call with these inputs."""
     layer.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
     if wanted := _shape_arguments(type(layer).build):
@@ -251,7 +251,7 @@ def build_from_inputs(layer, inputs: TensorLike, rest, kwargs: dict[str, Any]):
         assert_input_compatibility(layer._input_spec, inputs, layer.name)
 
 
-def build_for_shapes(layer, shapes: TensorShape):
+def build_for_shapes(layer: Any, shapes: TensorShape):
     """Makes the weights of a layer for inputs of these shapes."""
     layer._input_shape_seen = shapes
     if layer._path is None and not keras_2():
@@ -281,7 +281,7 @@ def _note(error, layer):
         error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
 
 
-def _add_activity_loss(layer: Dense, inputs: Tensor, outputs: Tensor):
+def _add_activity_loss(layer: Any, inputs: Tensor, outputs: Tensor):
     for output in nest.flatten(outputs):
         penalty = layer._activity_regularizer(output)
         sizes = output.shape.as_list() if output.shape.rank else [1]
@@ -303,7 +303,7 @@ def is_fast(layer):
     )
 
 
-def one_positional(model, method: str):
+def one_positional(model: Any, method: str):
     """Raises ValueError if a model that a method feeds asks `call` for more than its inputs and `training`."""
     extra = _more_positional(type(model).call)
     if extra:

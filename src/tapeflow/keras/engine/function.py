@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -82,7 +83,7 @@ class Function(Operation):
       ValueError: where there are no inputs or no outputs, and where outputs do not follow from the inputs.
     """
 
-    def __init__(self, inputs, outputs, name: str | None = None):
+    def __init__(self, inputs: Tensor, outputs, name: str | None = None):
         super().__init__(name=name)
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             if not nest.flatten(given):
@@ -136,7 +137,7 @@ class Function(Operation):
         return nest.map_structure(lambda x: x.shape, outputs)
 
 
-def _start(tensor):
+def _start(tensor: Tensor):
     """Makes a symbolic tensor that comes from no call one where data enters."""
 
     InputLayer(input_tensor=tensor)

@@ -85,7 +85,7 @@ class InputSpec:
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A spec from the constructor's arguments."""
         return cls(**config)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
@@ -99,11 +100,11 @@ class LayerLosses:
             compute_calls(self._nodes, graph)
         return self._updates
 
-    def get_updates_for(self, inputs):
+    def get_updates_for(self, inputs: Tensor):
         """The updates that depend on some tensors; those that depend on none the layer was called on, for None."""
         return _those_that_depend(self.updates, inputs, self._graph_inputs())
 
-    def get_losses_for(self, inputs):
+    def get_losses_for(self, inputs: Tensor):
         """The losses that depend on some tensors; those that depend on none the layer was called on, for None."""
         return _those_that_depend(self.losses, inputs, self._graph_inputs())
 
@@ -158,7 +159,7 @@ class LayerLosses:
         return unique(found)
 
 
-def _those_that_depend(values, inputs, called_on):
+def _those_that_depend(values, inputs: Tensor, called_on):
     """Of tensors and operations of a graph, those that can be reached from `inputs`, or from nothing called on."""
 
     starts = called_on if inputs is None else nest.flatten(graph_tensors(inputs))

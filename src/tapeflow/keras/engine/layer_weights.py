@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.checkpoint.following import attached
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import executing_eagerly, init_scope, name_scope
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
@@ -269,7 +270,7 @@ def _made_trainable(weight):
     return weight.trainable if made is None else made
 
 
-def _aggregation(value):
+def _aggregation(value: Tensor | None):
     """An aggregation from itself, its name, or None. Raises ValueError for another name."""
     if not isinstance(value, str):
         return value or VariableAggregation.NONE

@@ -51,7 +51,7 @@ def set_mask(tensor, mask):
     exist = True
 
 
-def attach(layer, inputs: TensorLike | dict[str, Any], outputs: TensorLike, mask):
+def attach(layer: Any, inputs: TensorLike | dict[str, Any], outputs: TensorLike, mask: TensorLike | None):
     """Gives the outputs of a layer the masks that the layer computes for them."""
     if layer._masks_itself:
         return
@@ -66,7 +66,7 @@ def attach(layer, inputs: TensorLike | dict[str, Any], outputs: TensorLike, mask
             set_mask(tensor, output_mask)
 
 
-def weighted(output, weight, rescale: bool = False):
+def weighted(output: Tensor, weight, rescale: bool = False):
     """A sample weight with the mask of an output: what is masked counts nowhere.
 
     With `rescale`, what counts is weighted so that a mean over all is the mean over what counts.

@@ -6,8 +6,9 @@ import inspect
 import re
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.deserialization import deserializing
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
@@ -28,8 +29,12 @@ from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4Quantization
 from tapeflow.keras.saving import serialization
 from tapeflow.ops.state.variable import Variable
 
+if TYPE_CHECKING:
+    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.einsum_dense import EinsumDense
 
-def _chosen(layer, filters):
+
+def _chosen(layer: Dense | EinsumDense, filters):
     """Whether filters of `Model.quantize` let a layer through."""
     if filters is None:
         return True
@@ -134,7 +139,7 @@ class Model(Training, Layer):
 
     _is_being_built = False
 
-    def call(self, inputs, *args, **kwargs):
+    def call(self, inputs: Tensor, *args, **kwargs):
         raise NotImplementedError(
             "Unimplemented `tf.keras.Model.call()`: if you intend to create a `Model` with the "
             "Functional API, please provide `inputs` and `outputs` arguments. Otherwise, subclass "
@@ -155,7 +160,7 @@ class Model(Training, Layer):
         """The layers held directly."""
         return self._sublayers()
 
-    def get_layer(self, name: str | None = None, index=None):
+    def get_layer(self, name: str | None = None, index: int | None = None):
         """Find a layer.
 
         Args:
@@ -265,7 +270,7 @@ class Model(Training, Layer):
             self, line_length, print_fn, positions, expand_nested, show_trainable, layer_range
         )
 
-    def _shape_of_layer(self, layer):
+    def _shape_of_layer(self, layer: Layer):
         """The output shape of a layer of the model, as far as it is known."""
         return summary.shape_of_calls(layer)
 
@@ -350,8 +355,7 @@ class Model(Training, Layer):
         return found
 
     def save_weights(
-        self, filepath, overwrite: bool = True, max_shard_size=None, save_format: str | None = None,
-        options=None,
+        self, filepath: Any, overwrite: bool = True, max_shard_size=None, save_format: str | None = None, options=None
     ):
         """Save the weights: as a TensorFlow checkpoint, or as HDF5 for names that end in .h5, .hdf5 or .keras.
 
@@ -371,7 +375,7 @@ class Model(Training, Layer):
             max_shard_size, save_format, options = None, max_shard_size, save_format or options
         services().weight_files.save(self, filepath, overwrite, save_format, options, max_shard_size)
 
-    def save(self, filepath, overwrite: bool = True, save_format=None, **kwargs):
+    def save(self, filepath: Any, overwrite: bool = True, save_format: str | None = None, **kwargs):
         """Save the whole model: layers, weights, and the optimizer with its state. See `tf.keras.models.save_model`.
 
         Args:
@@ -384,7 +388,7 @@ class Model(Training, Layer):
 
         services().model_files.save_model(self, filepath, overwrite, save_format=save_format, **kwargs)
 
-    def load_weights(self, filepath, skip_mismatch: bool = False, by_name: bool = False, options=None):
+    def load_weights(self, filepath: Any, skip_mismatch: bool = False, by_name: bool = False, options=None):
         """Load what `save_weights` has saved.
 
         Args:
@@ -399,7 +403,7 @@ class Model(Training, Layer):
         return services().weight_files.load(self, filepath, skip_mismatch, by_name, options)
 
     def export(
-        self, filepath, format: str = "tf_saved_model", verbose: bool = True, input_signature=None, **kwargs
+        self, filepath: Any, format: str = "tf_saved_model", verbose: bool = True, input_signature=None, **kwargs
     ):
         """Write a SavedModel with a function `serve`, for serving.
 

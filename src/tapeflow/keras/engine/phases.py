@@ -12,7 +12,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import static_value
 
 
-def by_phase(training, active: Callable[..., Any], at_rest: Callable[..., Any]):
+def by_phase(training: bool | Tensor | None, active: Callable[..., Any], at_rest: Callable[..., Any]):
     """`active()` while `training`, a bool, number, tensor or None; `at_rest()` otherwise."""
     if isinstance(training, (Tensor, Variable)):
         known = static_value(training)

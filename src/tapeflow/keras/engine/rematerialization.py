@@ -5,10 +5,16 @@ from __future__ import annotations
 import functools
 import math
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.autodiff.custom_gradient import recompute_grad
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.structures import nest
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.base_layer import Layer
 
 _MODES = ("full", "activations", "larger_than", "list_of_layers", None)
 
@@ -22,7 +28,7 @@ _scopes = _Scopes()
 
 
 @public
-def remat(f):
+def remat(f: Callable[..., Any]):
     """Return a function that computes `f`, and for gradients computes it again instead of keeping what it computed.
 
     Args:
@@ -66,7 +72,7 @@ def innermost():
     return _scopes.stack[-1] if _scopes.stack else None
 
 
-def rematerialize(layer):
+def rematerialize(layer: Layer):
     """Let a layer follow the scope that it was made in, from its first call on."""
     scope = layer.__dict__.pop("_remat_scope")
     if scope.mode is None:
@@ -81,7 +87,7 @@ def rematerialize(layer):
     call = layer.call
     known: dict = {}
 
-    def is_small(inputs):
+    def is_small(inputs: Tensor):
         shapes = tuple(tuple(x.shape) for x in nest.flatten(inputs))
         if shapes not in known:
             known[shapes] = True  # for the call that shows how large the outputs are
@@ -89,7 +95,7 @@ def rematerialize(layer):
         return known[shapes]
 
     @functools.wraps(call)
-    def recomputed(inputs, *args, **kwargs):
+    def recomputed(inputs: Tensor, *args, **kwargs):
         if scope.mode == "larger_than" and is_small(inputs):
             return call(inputs, *args, **kwargs)
         return remat(lambda x: call(x, *args, **kwargs))(inputs)
@@ -97,7 +103,7 @@ def rematerialize(layer):
     layer.__dict__["call"] = recomputed
 
 
-def _size(layer, inputs):
+def _size(layer: Layer, inputs: Tensor):
     """The number of elements of the outputs."""
     shapes = layer.compute_output_shape(nest.map_structure(lambda x: x.shape, inputs))
     shapes = shapes if isinstance(shapes, list) else [shapes]

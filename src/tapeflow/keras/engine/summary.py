@@ -22,7 +22,7 @@ _CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))
 
 
 def print_summary(
-    model, line_length=None, print_fn=None, positions=None, expand_nested: bool = False,
+    model: Any, line_length=None, print_fn=None, positions=None, expand_nested: bool = False,
     show_trainable: bool = False, layer_range=None,
 ):
     """Prints the table by print_fn, one call per line. See `Model.summary`."""
@@ -38,7 +38,7 @@ def print_summary(
 
 
 class _Table:
-    def __init__(self, model, width, positions, expand_nested: bool, show_trainable: bool):
+    def __init__(self, model: Any, width: int | None, positions, expand_nested: bool, show_trainable: bool):
         self.model = model
         self.network = getattr(model, "_network", None)
         self.connected = self.network is not None and not self.network.is_chain()
@@ -88,14 +88,14 @@ class _Table:
         for title, weights in titles + ([("Optimizer", state)] if state else []):
             yield f" {title} params: {count(weights):,} ({readable(memory(weights))})"
 
-    def _rows(self, owner, layers: Sequence[Any], level: int):
+    def _rows(self, owner: Any, layers: Sequence[Any], level: int):
         for layer in layers:
             yield self._fields(owner, layer, level)
             inner = _parts(layer) if self.expand_nested else None
             if inner:
                 yield from self._rows(layer, inner, level + 1)
 
-    def _fields(self, owner, layer, level: int):
+    def _fields(self, owner: Any, layer: Layer, level: int):
         name = f"{layer.name} ({type(layer).__name__})"
         if level:
             name = "   " * level + "└ " + name
@@ -110,7 +110,7 @@ class _Table:
         return fields
 
     @staticmethod
-    def _shape(owner, layer):
+    def _shape(owner: Any, layer: Layer):
         find = getattr(owner, "_shape_of_layer", None)
         shape = shape_of_calls(layer) if find is None else find(layer)
         if isinstance(shape, list) and len(shape) == 1:
@@ -136,7 +136,7 @@ class _Table:
             yield bar + bar.join(parts) + bar
 
 
-def connections(network, layer, quoted: bool = False):
+def connections(network, layer: Layer, quoted: bool = False):
     """The outputs of layers that the calls of a layer read, as "dense[0][0]"; with `quoted` as a list of texts."""
     found = [
         f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.keras.engine.summary import (
     connections,
     count,
@@ -11,13 +13,17 @@ from tapeflow.keras.engine.summary import (
     within,
 )
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.base_layer import Layer
+    from tapeflow.keras.engine.model import Model
+
 _CHAIN = (65, (0.45, 0.85, 1.0))
 _CONNECTED = (98, (0.3, 0.6, 0.7, 1.0))
 # After these a cell goes on in the next line.
 _ENDS = ("),", "},", "],", "',")
 
 
-def lines_of_keras_2(model, line_length, positions, expand_nested, show_trainable, layer_range):
+def lines_of_keras_2(model: Model, line_length, positions, expand_nested, show_trainable, layer_range):
     """The lines of the table; arguments as for `Model.summary`."""
     if not model.built:
         raise ValueError(
@@ -37,7 +43,7 @@ def lines_of_keras_2(model, line_length, positions, expand_nested, show_trainabl
         positions.append(width)
         titles.append("Trainable")
 
-    def fields(layer, level):
+    def fields(layer: Layer, level: int):
         found = [f"{layer.name} ({type(layer).__name__})", _shape(model, layer), _parameters(layer)]
         if connected:
             found.append("" if level else connections(network, layer, quoted=True))
@@ -56,7 +62,7 @@ def lines_of_keras_2(model, line_length, positions, expand_nested, show_trainabl
     yield "_" * width
 
 
-def _rows(layer, fields, positions, width, expand, level=0, last: bool = False):
+def _rows(layer: Layer, fields, positions, width: int, expand, level: int = 0, last: bool = False):
     yield from _row(fields(layer, level), positions, level)
     inner = getattr(layer, "layers", None) if expand else None
     bar = "|" * level
@@ -69,7 +75,7 @@ def _rows(layer, fields, positions, width, expand, level=0, last: bool = False):
         yield f"{bar}{' ' * (width - 2 * level)}{bar}"
 
 
-def _row(fields, positions, level):
+def _row(fields, positions, level: int):
     """The lines of one row: of each cell what fits, then the rest below it."""
     left = [str(field) for field in fields]
     bar = "|" * level
@@ -86,13 +92,13 @@ def _row(fields, positions, level):
         yield line + bar
 
 
-def _shape(model, layer):
+def _shape(model: Model, layer: Layer):
     find = getattr(model, "_shape_of_layer", None)
     shape = shape_of_calls(layer) if find is None or layer not in model.layers else find(layer)
     return "multiple" if shape is None else str(shape)
 
 
-def _parameters(layer):
+def _parameters(layer: Layer):
     if not layer.built and not getattr(layer, "_is_graph_network", False):
         return "0 (unused)"
     return str(layer.count_params())

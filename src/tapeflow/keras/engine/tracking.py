@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tapeflow.checkpoint.following import attached, is_trackable
@@ -38,7 +38,7 @@ class Tracked(Module):
         self.__dict__["_own_weights"] = []
 
     @boundary
-    def __setattr__(self, name: str, value):
+    def __setattr__(self, name: str, value: Any):
         tracked = self.__dict__.get("_tracked")
         if tracked is None:
             if isinstance(value, (Tracked, Variable)):
@@ -165,7 +165,7 @@ class Node(Trackable):
         return self._children()
 
 
-def listed(items):
+def listed(items: Sequence[Any]):
     """The items of a list by number, without those that are None."""
     return {str(i): item for i, item in enumerate(items) if item is not None}
 
@@ -173,7 +173,7 @@ def listed(items):
 class OwnWeights(list):
     """The variables of a layer that are trainable, or not; what is added here becomes the layer's."""
 
-    def __init__(self, weights, trainable: bool):
+    def __init__(self, weights: Any, trainable: bool):
         super().__init__(weight for weight in weights if weight.trainable is trainable)
         self._weights = weights
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -16,8 +16,11 @@ from tapeflow.keras.engine.fitting.stateless import open_scopes as _scopes
 from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def make_weight(owner, first, name: str | None, **arguments):
+
+def make_weight(owner: Any, first: Callable[..., Any] | np.ndarray, name: str | None, **arguments):
     """A variable of a layer or metric; in Keras 3 under the path of its owner, and never without a name.
 
     Args:
@@ -134,7 +137,7 @@ class Weight(Variable, by_creators=True):
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
     def assign_sub(
-        self, value, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ):
         """Subtract from the value.
 
@@ -199,9 +202,9 @@ class KerasVariable(Weight, metaclass=_OfWeights, by_creators=False):
 
     @boundary
     def __init__(
-        self, initializer, shape: Sequence[Any] | None = None, dtype: DTypeLike | None = None,
-        trainable: bool = True, autocast: bool = True, aggregation="none", synchronization="auto",
-        name: str | None = None, **kwargs,
+        self, initializer: Sequence[float] | float, shape: Sequence[Any] | None = None,
+        dtype: DTypeLike | None = None, trainable: bool = True, autocast: bool = True, aggregation="none",
+        synchronization="auto", name: str | None = None, **kwargs,
     ):  # fmt: skip
         name = name or settings.unique_name("variable")
         if not isinstance(name, str) or "/" in name:

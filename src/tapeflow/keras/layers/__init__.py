@@ -198,7 +198,7 @@ def __dir__():
     return sorted({*globals(), *_LATE})
 
 
-def serialize(layer):
+def serialize(layer: Layer):
     """The config of a layer."""
     return _to_config(layer)
 

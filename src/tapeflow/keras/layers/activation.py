@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -114,7 +114,7 @@ class ELU(SameShape):
             raise ValueError("Alpha of an ELU layer cannot be None, expecting a float.")
         self.alpha = float(alpha)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         outputs = nn_elu(inputs)
         if self.alpha == 1.0:
             return outputs
@@ -143,7 +143,7 @@ class ThresholdedReLU(SameShape):
             raise ValueError(f"Theta must be >= 0, got {theta}.")
         self.theta = float(theta)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return inputs * cast(greater(inputs, self.theta), inputs.dtype)
 
     def get_config(self):
@@ -168,7 +168,7 @@ class Softmax(SameShape):
         super().__init__(**kwargs)
         self.axis = axis
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs: Tensor, mask=None):
         if mask is not None:
             low = -65504.0 if inputs.dtype.name == "float16" else -1e9
             inputs = inputs + (1.0 - cast(mask, inputs.dtype)) * low
@@ -220,7 +220,7 @@ class PReLU(SameShape):
         self.input_spec = InputSpec(ndim=len(sizes) + 1, axes=own)
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return relu(inputs) - self.alpha * relu(-inputs)
 
     def get_config(self):

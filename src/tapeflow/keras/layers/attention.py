@@ -7,7 +7,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
@@ -47,12 +47,12 @@ def banded_mask(queries, keys, window):
     return expand_dims(distance < window, 0)
 
 
-def _size(x, axis):
+def _size(x: Tensor, axis: int):
     size = x.shape.as_list()[axis]
     return shape_of(x)[axis] if size is None else size
 
 
-def masked_scores(scores, mask):
+def masked_scores(scores: Tensor, mask: Tensor):
     """Scores so low where the mask does not hold that their weights vanish."""
     return scores - (65504.0 if scores.dtype.name == "float16" else 1e9) * cast(~mask, scores.dtype)
 
@@ -70,7 +70,7 @@ class _DotAttention(Layer):
         self.causal = self_causal
         self.supports_masking = True
 
-    def _calculate_scores(self, query, key):
+    def _calculate_scores(self, query: Tensor, key):
         raise TypeError(f"{type(self).__name__} does not say how queries and keys are compared")
 
     def call(
@@ -104,7 +104,7 @@ class _DotAttention(Layer):
             result = result * cast(expand_dims(query_mask, -1), result.dtype)
         return (result, weights) if return_attention_scores else result
 
-    def _check(self, inputs, mask):
+    def _check(self, inputs: Tensor, mask: Tensor | None):
         name = type(self).__name__
         if not isinstance(inputs, list):
             raise ValueError(
@@ -182,7 +182,7 @@ class Attention(_DotAttention):
             )
         self.built = True
 
-    def _calculate_scores(self, query, key):
+    def _calculate_scores(self, query: Tensor, key):
         if self.score_mode == "dot":
             scores = matmul(query, key, transpose_b=True)
             return scores if self.scale is None else scores * self.scale
@@ -224,7 +224,7 @@ class AdditiveAttention(_DotAttention):
             self.scale = self.add_weight("scale", [features], initializer="glorot_uniform")
         self.built = True
 
-    def _calculate_scores(self, query, key):
+    def _calculate_scores(self, query: Tensor, key):
         total = tanh(expand_dims(query, -2) + expand_dims(key, -3))
         return reduce_sum(total if self.scale is None else self.scale * total, axis=-1)
 
@@ -278,12 +278,12 @@ class MultiHeadAttention(Layer):
     _only_in_configs = ("query_shape", "key_shape", "value_shape", "softmax_robust_masking")
 
     def __init__(
-        self, num_heads: int, key_dim: int, value_dim: int | None = None, dropout: float = 0.0,
-        use_bias: bool = True, output_shape: Sequence[Any] | None = None,
-        attention_axes: Sequence[int] | None = None, sliding_window=None, flash_attention=None,
-        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-        use_gate: bool = False, seed: int | None = None, **kwargs,
+        self, num_heads: int, key_dim: int, value_dim: int | None = None, dropout: float = 0.0, use_bias: bool = True,
+        output_shape: Sequence[Any] | None = None, attention_axes: Sequence[int] | None = None, sliding_window=None,
+        flash_attention=None, kernel_initializer: dict[str, Any] | str = "glorot_uniform",
+        bias_initializer: dict[str, Any] | str = "zeros", kernel_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, use_gate: bool = False,
+        seed: int | None = None, **kwargs,
     ):
         super().__init__(**kwargs)
         if sliding_window is not None and not (
@@ -469,7 +469,7 @@ class MultiHeadAttention(Layer):
     def compute_mask(self, inputs: TensorLike, mask=None):
         return mask[0] if isinstance(mask, list) else mask
 
-    def compute_output_shape(self, query_shape, value_shape=None, key_shape=None):
+    def compute_output_shape(self, query_shape, value_shape: ShapeLike | None = None, key_shape=None):
         if value_shape is None:
             return super().compute_output_shape(query_shape)
         sizes = TensorShape(query_shape).as_list()

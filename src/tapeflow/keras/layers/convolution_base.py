@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -114,7 +115,7 @@ class Convolution(Layer):
                 "or negative value in a dimension."
             )
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         rank = self.rank
         first = self.data_format == "channels_first"
         outer = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
@@ -47,11 +47,13 @@ class DepthwiseConv2D(Convolution):
     _only_in_configs = ("groups",)
 
     def __init__(
-        self, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1, padding="valid",
+        self, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1, padding: str = "valid",
         depth_multiplier: int = 1, data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
-        activation: str | None = None, use_bias: bool = True, depthwise_initializer="glorot_uniform",
-        bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None,
-        activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, **kwargs,
+        activation: str | None = None, use_bias: bool = True,
+        depthwise_initializer: dict[str, Any] | str = "glorot_uniform",
+        bias_initializer: dict[str, Any] | str = "zeros", depthwise_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, activity_regularizer: Configurable | None = None,
+        depthwise_constraint: Configurable | None = None, bias_constraint: Configurable | None = None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._configure(
@@ -179,12 +181,13 @@ class SeparableConv2D(Convolution):
 
     def __init__(
         self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
-        padding="valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
+        padding: str = "valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
         depth_multiplier: int = 1, activation: str | None = None, use_bias: bool = True,
-        depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
-        bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None,
-        pointwise_constraint=None, bias_constraint=None, **kwargs,
+        depthwise_initializer: Any = "glorot_uniform", pointwise_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros", depthwise_regularizer: Configurable | None = None,
+        pointwise_regularizer: Configurable | None = None, bias_regularizer: Configurable | None = None,
+        activity_regularizer: Configurable | None = None, depthwise_constraint: Configurable | None = None,
+        pointwise_constraint: Configurable | None = None, bias_constraint: Configurable | None = None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._configure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
@@ -56,11 +56,12 @@ class Conv2DTranspose(Convolution):
 
     def __init__(
         self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
-        padding="valid", output_padding=None, data_format: str | None = None,
+        padding: str = "valid", output_padding=None, data_format: str | None = None,
         dilation_rate: Sequence[int] | int = 1, activation: str | None = None, use_bias: bool = True,
-        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-        **kwargs,
+        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
+        kernel_regularizer: Configurable | None = None, bias_regularizer: Configurable | None = None,
+        activity_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        bias_constraint: Configurable | None = None, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._configure(
@@ -195,10 +196,11 @@ class Conv3DTranspose(Conv2DTranspose):
     rank = 3
 
     def __init__(
-        self, filters, kernel_size, strides=1, padding="valid", data_format=None, output_padding=None,
-        dilation_rate=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
-        bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
-        kernel_constraint=None, bias_constraint=None, **kwargs,
+        self, filters, kernel_size: int | Sequence[int], strides: int | Sequence[int] = 1, padding="valid",
+        data_format: Any = None, output_padding: Any = None, dilation_rate: int | Sequence[int] = 1, activation=None,
+        use_bias: bool = True, kernel_initializer: str | None = "glorot_uniform", bias_initializer="zeros",
+        kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+        bias_constraint=None, **kwargs,
     ):  # fmt: skip
         if isinstance(output_padding, str) or (data_format is not None and not isinstance(data_format, str)):
             data_format, output_padding = output_padding, data_format  # the order of Keras 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.keras.layers.convolution_base import Convolution
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 
@@ -15,11 +16,12 @@ class _Plain(LowRank, Convolution):
 
     def __init__(
         self, filters: int, kernel_size: Sequence[int] | int, strides: Sequence[int] | int = 1,
-        padding="valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
+        padding: str = "valid", data_format: str | None = None, dilation_rate: Sequence[int] | int = 1,
         groups: int = 1, activation: Callable[..., Any] | str | None = None, use_bias: bool = True,
-        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-        **kwargs,
+        kernel_initializer: Any = "glorot_uniform", bias_initializer: Any = "zeros",
+        kernel_regularizer: Callable[..., Any] | None = None, bias_regularizer: Configurable | None = None,
+        activity_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        bias_constraint: Configurable | None = None, **kwargs,
     ):
         rank, alpha = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -48,7 +50,7 @@ class _Plain(LowRank, Convolution):
         super().build(input_shape)
         self._build_low_rank()
 
-    def convolution_op(self, inputs, kernel):
+    def convolution_op(self, inputs: Tensor, kernel):
         """The convolution of inputs, with channels last, by a kernel."""
         own, self.__dict__["kernel"] = self.__dict__.get("kernel"), kernel
         try:

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
@@ -56,8 +56,8 @@ class InputLayer(Layer):
     """
 
     def __init__(
-        self, shape: Sequence[Any] | None = None, batch_size=None, dtype: DTypeLike | None = None,
-        sparse: bool | None = None, ragged: bool | None = None, batch_shape=None, input_tensor=None,
+        self, shape: Sequence[Any] | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None,
+        sparse: bool | None = None, ragged: bool | None = None, batch_shape: Any = None, input_tensor=None,
         optional: bool = False, name: str | None = None, **kwargs,
     ):
         shape = kwargs.pop("input_shape", shape)
@@ -126,7 +126,7 @@ def _times(inputs, kernel):
     return tensordot(inputs, kernel, [[inputs.shape.rank - 1], [0]])
 
 
-def _times_scale(of_inputs, of_kernel):
+def _times_scale(of_inputs: Tensor | None, of_kernel: Tensor):
     return of_kernel if of_inputs is None else of_inputs * of_kernel
 
 
@@ -320,7 +320,7 @@ class Activation(SameShape):
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return self.activation(inputs)
 
     def get_config(self):
@@ -342,7 +342,7 @@ class ActivityRegularization(SameShape):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.l1, self.l2 = l1, l2
 
-    def call(self, inputs):
+    def call(self, inputs: TensorLike):
         return inputs
 
     def get_config(self):
@@ -384,7 +384,7 @@ class Dropout(SameShape):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self._noise = NoiseSource(seed) if not isinstance(rate, (int, float)) or rate > 0 else None
 
-    def _noise_shape(self, inputs):
+    def _noise_shape(self, inputs: Tensor):
         if self.noise_shape is None:
             return None
         sizes = inputs.shape.as_list()
@@ -434,12 +434,12 @@ class SpatialDropout1D(BaseSpatialDropout):
     """
 
     def __init__(
-        self, rate, seed: int | None = None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs
+        self, rate: float, seed: int | None = None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs
     ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=3)
 
-    def _noise_shape(self, inputs):
+    def _noise_shape(self, inputs: Tensor):
         sizes = inputs.shape.as_list()
         return [sizes[0], 1, sizes[2]]
 
@@ -459,14 +459,14 @@ class SpatialDropout2D(BaseSpatialDropout):
     """
 
     def __init__(
-        self, rate, data_format: str | None = None, seed: int | None = None, name: str | None = None,
+        self, rate: float, data_format: str | None = None, seed: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=4)
 
-    def _noise_shape(self, inputs):
+    def _noise_shape(self, inputs: Tensor):
         sizes = inputs.shape.as_list()
         if self.data_format == "channels_first":
             return [sizes[0], sizes[1], 1, 1]
@@ -488,14 +488,14 @@ class SpatialDropout3D(BaseSpatialDropout):
     """
 
     def __init__(
-        self, rate, data_format: str | None = None, seed: int | None = None, name: str | None = None,
+        self, rate: float, data_format: str | None = None, seed: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(rate, seed=seed, name=name, dtype=dtype, **kwargs)
         self.data_format = settings.normalize_data_format(data_format)
         self.input_spec = InputSpec(ndim=5)
 
-    def _noise_shape(self, inputs):
+    def _noise_shape(self, inputs: Tensor):
         sizes = inputs.shape.as_list()
         if self.data_format == "channels_first":
             return [sizes[0], sizes[1], 1, 1, 1]
@@ -573,7 +573,7 @@ class Reshape(Layer):
                 f"output_shape={self.target_shape}."
             )
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         batch, *sizes = inputs.shape.as_list() if inputs.shape.rank else [None, None]
         target = self.compute_output_shape([batch, *sizes]).as_list()[1:]
         target = [-1 if size is None else size for size in target] if None not in sizes else self.target_shape
@@ -650,7 +650,7 @@ class RepeatVector(Layer):
 
     _plain_call = True
 
-    def __init__(self, n, **kwargs):
+    def __init__(self, n: int, **kwargs):
         super().__init__(**kwargs)
         try:
             self.n = operator.index(n)
@@ -658,7 +658,7 @@ class RepeatVector(Layer):
             raise TypeError(f"Expected an integer value for `n`, got {type(n)}.") from None
         self.input_spec = InputSpec(ndim=2)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return tile(expand_dims(inputs, 1), [1, self.n, 1])
 
     def compute_output_shape(self, input_shape: Sequence[Any]):
@@ -676,7 +676,7 @@ class Identity(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return nest.map_structure(identity, inputs)
 
 
@@ -705,7 +705,7 @@ class Masking(SameShape):
     def compute_mask(self, inputs, mask=None):
         return reduce_any(not_equal(inputs, cast(self.mask_value, inputs.dtype)), axis=-1)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         value = cast(self.mask_value, inputs.dtype)
         kept = reduce_any(not_equal(inputs, value), axis=-1, keepdims=True)
         return inputs * cast(kept, inputs.dtype)

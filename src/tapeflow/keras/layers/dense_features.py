@@ -87,7 +87,7 @@ class _Features(Layer):
         elements = sum(column.variable_shape.num_elements() for column in self._feature_columns)
         return self._target_shape(input_shape, elements)
 
-    def _flat(self, column, tensor: Tensor):
+    def _flat(self, column: Any, tensor: Tensor):
         return reshape(tensor, self._target_shape(shape_of(tensor), column.variable_shape.num_elements()))
 
     def _joined(self, tensors):
@@ -131,7 +131,7 @@ class DenseFeatures(_Features):
       ValueError: for columns of another kind.
     """
 
-    def _target_shape(self, input_shape: Sequence[Any], elements: int):
+    def _target_shape(self, input_shape: Any, elements: int):
         return (input_shape[0], elements)
 
     def call(self, features, cols_to_output_tensors=None, training=None):
@@ -164,7 +164,7 @@ class SequenceFeatures(_Features):
 
     _columns_of = SequenceDenseColumn
 
-    def _target_shape(self, input_shape: Sequence[Any], elements: int):
+    def _target_shape(self, input_shape: Any, elements: int):
         return (input_shape[0], input_shape[1], elements)
 
     def call(self, features, training=None):

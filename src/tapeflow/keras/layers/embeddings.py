@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Configurable, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
@@ -59,9 +59,9 @@ class Embedding(LowRank, Quantizable, Layer):
     _quantized_name = _adapted_name = "embeddings"
 
     def __init__(
-        self, input_dim: int, output_dim: int, embeddings_initializer="uniform", embeddings_regularizer=None,
-        embeddings_constraint=None, mask_zero: bool = False, weights=None, lora_rank=None, lora_alpha=None,
-        quantization_config=None, **kwargs,
+        self, input_dim: int, output_dim: int, embeddings_initializer: dict[str, Any] | str = "uniform",
+        embeddings_regularizer=None, embeddings_constraint=None, mask_zero: bool = False, weights=None,
+        lora_rank=None, lora_alpha=None, quantization_config=None, **kwargs,
     ):
         refuse_unknown_kinds(type(self).__name__, quantization_config=quantization_config)
         input_length = kwargs.pop("input_length", None)
@@ -167,9 +167,9 @@ class ReversibleEmbedding(Embedding):
     """
 
     def __init__(
-        self, input_dim, output_dim, tie_weights: bool = True, embeddings_initializer: str = "uniform",
-        embeddings_regularizer=None, embeddings_constraint=None, mask_zero: bool = False, reverse_dtype=None,
-        logit_soft_cap=None, **kwargs,
+        self, input_dim: int, output_dim: int, tie_weights: bool = True, embeddings_initializer: str = "uniform",
+        embeddings_regularizer: Configurable | None = None, embeddings_constraint: Configurable | None = None,
+        mask_zero: bool = False, reverse_dtype=None, logit_soft_cap=None, **kwargs,
     ):
         super().__init__(
             input_dim,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.keras import quantizers
@@ -38,14 +38,14 @@ def history_length(policy):
     return getattr(policy, "amax_history_length", QuantizedFloat8DTypePolicy.default_amax_history_length)
 
 
-def _following(x, scale, history, dtype: DType):
+def _following(x: Tensor, scale: bool, history, dtype: DType):
     """The scale of the next step, and the history with this step."""
     limit = convert_to_tensor(float(dtype.max), dtypes.float32)
     found = quantizers.compute_float8_scale(reduce_max(history, 0), scale, limit)
     return found, quantizers.compute_float8_amax_history(x, history)
 
 
-def product(layer, inputs, training: bool | Tensor, compute):
+def product(layer, inputs: TensorLike, training: bool | Tensor, compute):
     """The product of inputs with the kernel of a layer.
 
     Args:
@@ -65,13 +65,13 @@ def product(layer, inputs, training: bool | Tensor, compute):
     dtype = layer._compute_dtype_object
 
     @custom_gradient
-    def rounded(x, scale, history):
+    def rounded(x: Tensor, scale: bool, history):
         following = _following(x, scale, history, _FACTOR) if training else (None, None)
         return quantizers.quantize_and_dequantize(x, scale, _FACTOR, dtype), lambda dy: (dy, *following)
 
     @custom_gradient
-    def with_rounded_gradient(y, scale, history):
-        def gradient(dy):
+    def with_rounded_gradient(y: Tensor, scale: bool, history):
+        def gradient(dy: Tensor):
             return (
                 quantizers.quantize_and_dequantize(dy, scale, _GRADIENT, dtype),
                 *_following(dy, scale, history, _GRADIENT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
@@ -34,7 +35,7 @@ class Lambda(Layer):
     """
 
     def __init__(
-        self, function: Callable[..., Any], output_shape: Sequence[Any] | None = None, mask=None,
+        self, function: Callable[..., Any], output_shape: Sequence[Any] | None = None, mask: Tensor | None = None,
         arguments: dict[str, Any] | None = None, **kwargs,
     ):
         super().__init__(**kwargs)

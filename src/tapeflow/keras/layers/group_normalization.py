@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
@@ -45,7 +45,7 @@ class GroupNormalization(SameShape):
     """
 
     def __init__(
-        self, groups=32, axis=-1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
+        self, groups: int = 32, axis: int = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
         beta_initializer: str = "zeros", gamma_initializer: str = "ones", beta_regularizer=None,
         gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, **kwargs,
     ):
@@ -135,7 +135,7 @@ class RMSNormalization(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def __init__(self, axis=-1, epsilon: float = 1e-6, **kwargs):
+    def __init__(self, axis: int = -1, epsilon: float = 1e-6, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = False  # as in Keras 3, the only one that has the layer
         self.axis, self.epsilon = axis, epsilon
@@ -183,7 +183,7 @@ class UnitNormalization(SameShape):
             )
         self.axis = axis
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         return l2_normalize(self._as_floats(inputs), axis=self.axis, epsilon=1e-12)
 
     def get_config(self):
@@ -202,7 +202,7 @@ class SpectralNormalization(Wrapper):
       ValueError: for iterations below 1, and at the first call for a layer without such a weight.
     """
 
-    def __init__(self, layer, power_iterations=1, **kwargs):
+    def __init__(self, layer, power_iterations: int = 1, **kwargs):
         super().__init__(layer, **kwargs)
         if power_iterations <= 0:
             raise ValueError(
@@ -211,7 +211,7 @@ class SpectralNormalization(Wrapper):
             )
         self.power_iterations = power_iterations
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike | None = None):
         super().build(input_shape)
         kernel = getattr(self.layer, "kernel", None)
         kernel = getattr(self.layer, "embeddings", None) if kernel is None else kernel
@@ -230,7 +230,7 @@ class SpectralNormalization(Wrapper):
         )
         self.built = True
 
-    def call(self, inputs, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, training: bool | Tensor | None = None):
         by_phase(training, self.normalize_weights, lambda: None)
         return self.layer(inputs)
 

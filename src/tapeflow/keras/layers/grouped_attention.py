@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
@@ -58,11 +60,10 @@ class GroupQueryAttention(Layer):
     _snake_name = "grouped_query_attention"  # by which Keras names it and its part of a file
 
     def __init__(
-        self, head_dim, num_query_heads, num_key_value_heads, dropout: float = 0.0, use_bias: bool = True,
-        sliding_window=None, flash_attention=None, kernel_initializer: str = "glorot_uniform",
-        bias_initializer: str = "zeros", kernel_regularizer=None, bias_regularizer=None,
-        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, use_gate: bool = False,
-        seed: int | None = None, **kwargs,
+        self, head_dim: int, num_query_heads: int, num_key_value_heads: int, dropout: float = 0.0,
+        use_bias: bool = True, sliding_window=None, flash_attention=None, kernel_initializer: str = "glorot_uniform",
+        bias_initializer: str = "zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
+        kernel_constraint=None, bias_constraint=None, use_gate: bool = False, seed: int | None = None, **kwargs,
     ):
         super().__init__(**kwargs)
         if num_query_heads % num_key_value_heads:
@@ -93,7 +94,7 @@ class GroupQueryAttention(Layer):
         self.__dict__["_made"] = False
         self.built = True
 
-    def _dense(self, equation, sizes, bias, name: str, **kwargs):
+    def _dense(self, equation: str, sizes: Sequence[int | None], bias: str, name: str, **kwargs):
         return EinsumDense(
             equation, sizes, bias_axes=bias if self.use_bias else None, name=name, dtype=self._policy,
             **self._settings(), **kwargs,
@@ -192,10 +193,10 @@ class GroupQueryAttention(Layer):
             mask = logical_and(mask, other)
         return mask
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask=None):
         return mask[0] if isinstance(mask, list) else mask
 
-    def compute_output_shape(self, query_shape, value_shape=None, key_shape=None):
+    def compute_output_shape(self, query_shape, value_shape: ShapeLike | None = None, key_shape=None):
         return TensorShape(query_shape)
 
     def get_config(self):

@@ -112,7 +112,7 @@ class LayerNormalization(SameShape):
             )
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         x = inputs = self._as_floats(inputs)
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
@@ -128,7 +128,7 @@ class LayerNormalization(SameShape):
                 outputs = apply(outputs, value)
         return outputs if x is inputs else cast(outputs, inputs.dtype)
 
-    def _weights_for(self, weight, x):
+    def _weights_for(self, weight: Variable | None, x: Tensor):
         """What the row takes: weights without elements count as none."""
         return zeros([0], x.dtype) if weight is None else cast(weight, x.dtype)
 

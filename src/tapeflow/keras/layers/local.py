@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
@@ -28,11 +29,11 @@ class _LocallyConnected(Layer):
     rank = 1
 
     def __init__(
-        self, filters, kernel_size, strides=1, padding: str = "valid", data_format: str | None = None,
-        activation=None, use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
-        bias_initializer: str = "zeros", kernel_regularizer=None, bias_regularizer=None,
-        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation: int = 1,
-        **kwargs,
+        self, filters: int, kernel_size: int, strides: Sequence[int] | int = 1, padding: str = "valid",
+        data_format: str | None = None, activation=None, use_bias: bool = True,
+        kernel_initializer: str = "glorot_uniform", bias_initializer: str = "zeros", kernel_regularizer=None,
+        bias_regularizer=None, activity_regularizer: Configurable | None = None, kernel_constraint=None,
+        bias_constraint=None, implementation: int = 1, **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.filters = filters
@@ -66,7 +67,7 @@ class _LocallyConnected(Layer):
             return sizes[2:], sizes[1]
         return sizes[1:-1], sizes[-1]
 
-    def _lengths(self, lengths):
+    def _lengths(self, lengths: Sequence[int]):
         windows = zip(lengths, self.kernel_size, self.strides)
         return [output_length(n, k, self.padding, s) for n, k, s in windows]
 
@@ -113,7 +114,7 @@ class _LocallyConnected(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: channels})
         self.built = True
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         first = self.data_format == "channels_first"
         if first:
             inputs = transpose(inputs, [0, *range(2, self.rank + 2), 1])
@@ -129,7 +130,7 @@ class _LocallyConnected(Layer):
         result = self.activation(result)
         return transpose(result, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else result
 
-    def _windows(self, inputs, outputs):
+    def _windows(self, inputs, outputs: Sequence[int]):
         """The windows of all positions, (batch, positions, window * channels)."""
         channels = sizes_of(inputs)[-1]
         parts = []
@@ -143,7 +144,7 @@ class _LocallyConnected(Layer):
             parts.append(reshape(part, [-1, math.prod(self.kernel_size) * channels]))
         return stack(parts, 1)
 
-    def _by_mask(self, inputs, lengths, outputs):
+    def _by_mask(self, inputs, lengths: Sequence[int], outputs: Sequence[int]):
         """The product with a matrix from all inputs to all outputs, in which windows alone count."""
         import numpy as np
 
@@ -193,7 +194,7 @@ class _LocallyConnected(Layer):
         }
 
 
-def _places(outputs):
+def _places(outputs: Sequence[int]):
     """The coordinates of all positions."""
     places: list[tuple[int, ...]] = [()]
     for n in outputs:
@@ -252,7 +253,7 @@ class LocallyConnected2D(_LocallyConnected):
     rank = 2
 
     def __init__(
-        self, filters, kernel_size, strides=(1, 1), padding: str = "valid", data_format: str | None = None,
-        **kwargs,
+        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
+        data_format: str | None = None, **kwargs,
     ):
         super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)

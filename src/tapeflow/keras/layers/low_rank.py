@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.keras import initializers
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Unbuilt
@@ -12,7 +14,7 @@ from tapeflow.ops.linalg.matmul import tensordot
 class AdaptableWeight(Unbuilt):
     """A weight that is an attribute once the layer is built, until `enable_lora`: then it is computed when read."""
 
-    def __get__(self, layer, owner=None):
+    def __get__(self, layer: Any, owner: type | None = None):
         if layer is not None and layer.lora_enabled:
             return layer._adapted_weight()
         return super().__get__(layer, owner)
@@ -29,7 +31,7 @@ class LowRank:
     lora_enabled = False
     lora_rank = lora_alpha = None
 
-    def _set_low_rank(self, rank, alpha):
+    def _set_low_rank(self, rank: int | None, alpha: float | None):
         """Keep the constructor's arguments; `build` then ends with `_build_low_rank`."""
         self.lora_rank = rank
         self.lora_alpha = rank if alpha is None else alpha

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
@@ -293,7 +293,7 @@ class Dot(_Merge):
     [[11.]]
     """
 
-    def __init__(self, axes, normalize: bool = False, **kwargs):
+    def __init__(self, axes: AxisLike, normalize: bool = False, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(axes, (int, list, tuple)):
             raise TypeError(
@@ -355,7 +355,7 @@ class Dot(_Merge):
         return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}
 
 
-def add(inputs, **kwargs):
+def add(inputs: TensorLike, **kwargs):
     """Sum a list of tensors by an `Add` layer.
 
     Args:
@@ -368,7 +368,7 @@ def add(inputs, **kwargs):
     return Add(**kwargs)(inputs)
 
 
-def subtract(inputs, **kwargs):
+def subtract(inputs: TensorLike, **kwargs):
     """Subtract the second of two tensors from the first by a `Subtract` layer.
 
     Args:
@@ -381,7 +381,7 @@ def subtract(inputs, **kwargs):
     return Subtract(**kwargs)(inputs)
 
 
-def multiply(inputs, **kwargs):
+def multiply(inputs: TensorLike, **kwargs):
     """Multiply a list of tensors by a `Multiply` layer.
 
     Args:
@@ -394,7 +394,7 @@ def multiply(inputs, **kwargs):
     return Multiply(**kwargs)(inputs)
 
 
-def average(inputs, **kwargs):
+def average(inputs: TensorLike, **kwargs):
     """Average a list of tensors by an `Average` layer.
 
     Args:
@@ -407,7 +407,7 @@ def average(inputs, **kwargs):
     return Average(**kwargs)(inputs)
 
 
-def maximum_of(inputs, **kwargs):
+def maximum_of(inputs: TensorLike, **kwargs):
     """Take the elementwise maximum of a list of tensors by a `Maximum` layer.
 
     Args:
@@ -420,7 +420,7 @@ def maximum_of(inputs, **kwargs):
     return Maximum(**kwargs)(inputs)
 
 
-def minimum_of(inputs, **kwargs):
+def minimum_of(inputs: TensorLike, **kwargs):
     """Take the elementwise minimum of a list of tensors by a `Minimum` layer.
 
     Args:
@@ -433,7 +433,7 @@ def minimum_of(inputs, **kwargs):
     return Minimum(**kwargs)(inputs)
 
 
-def concatenate(inputs, axis=-1, **kwargs):
+def concatenate(inputs: TensorLike, axis: AxisLike = -1, **kwargs):
     """Join a list of tensors by a `Concatenate` layer.
 
     Args:
@@ -447,7 +447,7 @@ def concatenate(inputs, axis=-1, **kwargs):
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
-def dot(inputs, axes=-1, **kwargs):
+def dot(inputs: TensorLike, axes: AxisLike = -1, **kwargs):
     """Multiply two tensors by a `Dot` layer.
 
     Args:

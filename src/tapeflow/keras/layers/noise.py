@@ -14,7 +14,7 @@ from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math.casting import cast
 
 
-def _sizes(x):
+def _sizes(x: Tensor):
     return x.shape if x.shape.is_fully_defined() else shape_of(x)
 
 
@@ -43,7 +43,7 @@ class GaussianNoise(SameShape):
         self.stddev, self.seed = stddev, seed
         self._noise = NoiseSource(seed) if stddev else None
 
-    def call(self, inputs, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, training: bool | Tensor | None = None):
         if not self.stddev:
             return inputs
 
@@ -71,14 +71,14 @@ class GaussianDropout(SameShape):
 
     seed_generator = GeneratorOfNoise()
 
-    def __init__(self, rate, seed: int | None = None, **kwargs):
+    def __init__(self, rate: float, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not 0 <= rate <= 1 or (rate == 1 and keras_2()):
             raise ValueError(f"Invalid value {rate} received for `rate`, expected 0 <= rate < 1.")
         self.rate, self.seed = rate, seed
         self._noise = NoiseSource(seed) if rate else None
 
-    def call(self, inputs, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, training: bool | Tensor | None = None):
         if not self.rate:
             return inputs
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
@@ -113,7 +113,7 @@ class AlphaDropout(SameShape):
 
     _LOWEST = -1.6732632423543772 * 1.0507009873554805
 
-    def __init__(self, rate, noise_shape=None, seed: int | None = None, **kwargs):
+    def __init__(self, rate: float, noise_shape=None, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not (keras_2() or 0 <= rate <= 1):
             raise ValueError(
@@ -123,7 +123,7 @@ class AlphaDropout(SameShape):
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self._noise = NoiseSource(seed) if rate else None
 
-    def call(self, inputs, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, training: bool | Tensor | None = None):
         if not 0.0 < self.rate < 1.0:
             return inputs
         return by_phase(training, lambda: self._disturbed(inputs), lambda: inputs)

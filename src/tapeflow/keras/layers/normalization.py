@@ -77,11 +77,12 @@ class BatchNormalization(SameShape):
     _casts_weights = False
 
     def __init__(
-        self, axis=-1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True,
-        scale: bool = True, beta_initializer="zeros", gamma_initializer="ones",
-        moving_mean_initializer="zeros", moving_variance_initializer="ones", beta_regularizer=None,
-        gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, renorm: bool = False,
-        renorm_clipping=None, renorm_momentum: float = 0.99, synchronized: bool = False, **kwargs,
+        self, axis=-1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True,
+        beta_initializer: dict[str, Any] | str = "zeros", gamma_initializer: dict[str, Any] | str = "ones",
+        moving_mean_initializer: dict[str, Any] | str = "zeros",
+        moving_variance_initializer: dict[str, Any] | str = "ones", beta_regularizer=None, gamma_regularizer=None,
+        beta_constraint=None, gamma_constraint=None, renorm: bool = False, renorm_clipping=None,
+        renorm_momentum: float = 0.99, synchronized: bool = False, **kwargs,
     ):
         fused = kwargs.pop("fused", None)
         self_virtual = kwargs.pop("virtual_batch_size", None)
@@ -238,7 +239,7 @@ class BatchNormalization(SameShape):
             weight = self.add_weight(name, shape, dtype, initializer, trainable=False)
             setattr(self, name, weight)
 
-    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask=None):
+    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask: Tensor | None = None):
         if self._frozen_is_at_rest and not self.trainable:
             training = False
         if isinstance(training, (Tensor, Variable)):
@@ -315,7 +316,7 @@ class BatchNormalization(SameShape):
             return value
         return reshape(value, self._broadcast)
 
-    def _moments(self, x: Tensor, reduced: Sequence[int], keep: bool, mask):
+    def _moments(self, x: Tensor, reduced: Sequence[int], keep: bool, mask: Tensor | None):
         if mask is None:
             return moments(x, reduced, keepdims=keep)
         weights = cast(mask, x.dtype)
@@ -347,7 +348,7 @@ class BatchNormalization(SameShape):
         with control_dependencies(moves):
             return stop_gradient(r), stop_gradient(d), identity(mean), identity(variance)
 
-    def _call_fused(self, inputs, training: bool | Tensor):
+    def _call_fused(self, inputs: Any, training: bool | Tensor):
         first = self.axis == [1]
         if first:
             inputs = transpose(inputs, [0, 2, 3, 1])
@@ -355,7 +356,7 @@ class BatchNormalization(SameShape):
         offset = self._no_offset if self.beta is None else self.beta
         known = inputs.shape
 
-        def run(is_training):
+        def run(is_training: bool):
             return FusedBatchNormV3(
                 inputs,
                 scale,
@@ -407,7 +408,7 @@ class BatchNormalization(SameShape):
             return 1.0 - momentum
         return by_phase(training, lambda: constant(1.0 - momentum), lambda: constant(0.0))
 
-    def _moved(self, moving, value: Tensor, momentum: float, training: bool | Tensor):
+    def _moved(self, moving: Any, value: Tensor, momentum: float, training: bool | Tensor):
         rate = self._rate(momentum, training)
         if isinstance(rate, Tensor):
             rate = cast(rate, moving.dtype)
@@ -456,7 +457,7 @@ class BatchNormalization(SameShape):
 _CLIPPING = {"rmax", "rmin", "dmax"}
 
 
-def _composed(scale, offset, then_scale, then_offset):
+def _composed(scale: bool, offset, then_scale, then_offset):
     """One factor and term for two pairs of them, one after the other."""
     if then_scale is not None:
         scale, offset = scale * then_scale, offset * then_scale

@@ -108,7 +108,7 @@ class MaxPooling2D(_Pooling):
     """
 
     def __init__(
-        self, pool_size: Sequence[int] | int = (2, 2), strides: Sequence[int] | None = None,
+        self, pool_size: Sequence[int] | int = (2, 2), strides: int | Sequence[int] | None = None,
         padding: str = "valid", data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
@@ -184,8 +184,8 @@ class AveragePooling1D(_Pooling1D):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size: int = 2, strides=None, padding: str = "valid", data_format: str | None = None,
-        name: str | None = None, **kwargs,
+        self, pool_size: int = 2, strides: int | Sequence[int] | None = None, padding: str = "valid",
+        data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -209,8 +209,8 @@ class MaxPooling3D(_Pooling):
     rank = 3
 
     def __init__(
-        self, pool_size=(2, 2, 2), strides=None, padding: str = "valid", data_format: str | None = None,
-        name: str | None = None, **kwargs,
+        self, pool_size: int | Sequence[int] = (2, 2, 2), strides: int | Sequence[int] | None = None,
+        padding: str = "valid", data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
@@ -235,8 +235,8 @@ class AveragePooling3D(_Pooling):
     _pool = staticmethod(avg_pool)
 
     def __init__(
-        self, pool_size: int = 2, strides=None, padding: str = "valid", data_format: str | None = None,
-        name: str | None = None, **kwargs,
+        self, pool_size: int = 2, strides: int | Sequence[int] | None = None, padding: str = "valid",
+        data_format: str | None = None, name: str | None = None, **kwargs,
     ):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
@@ -27,12 +29,12 @@ from tapeflow.ops.math.casting import cast
 _MODES = ("int8", "float8", "int4", "gptq", "awq")
 
 
-def _refuse_others(mode):
+def _refuse_others(mode: str):
     if mode not in ("int8", "int4"):
         raise NotImplementedError(f"Weights of the kind {mode!r} are not supported, only those of 'int8' and 'int4'.")
 
 
-def _listed(axes):
+def _listed(axes: Sequence[int] | int):
     return [axes] if isinstance(axes, int) else list(axes)
 
 

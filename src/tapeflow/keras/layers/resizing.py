@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -44,7 +44,7 @@ class _Resizing(Layer):
     def _start(self):
         return 2 if self.data_format == "channels_first" else 1
 
-    def _new_size(self, i, size):
+    def _new_size(self, i: int, size):
         raise TypeError(f"{type(self).__name__} does not say how it changes sizes")
 
     def compute_output_shape(self, input_shape: Sequence[Any]):
@@ -156,7 +156,7 @@ class Cropping2D(_Resizing):
     def _new_size(self, i: int, size: int):
         return max(size - sum(self.cropping[i]), 0)
 
-    def call(self, inputs):
+    def call(self, inputs: Tensor):
         window = [slice(None)] * (self.rank + 2)
         sizes = inputs.shape.as_list()
         for i, (before, after) in enumerate(self.cropping):
@@ -213,7 +213,10 @@ class UpSampling2D(_Resizing):
      [1. 1. 2. 2.]]
     """
 
-    def __init__(self, size=(2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs):
+    def __init__(
+        self, size: int | Sequence[int] = (2, 2), data_format: str | None = None, interpolation: str = "nearest",
+        **kwargs,
+    ):
         super().__init__(data_format, **kwargs)
         if interpolation not in _INTERPOLATIONS:
             raise ValueError(
@@ -316,7 +319,7 @@ class UpSampling3D(UpSampling2D):
 
     rank = 3
 
-    def __init__(self, size=(2, 2, 2), data_format: str | None = None, **kwargs):
+    def __init__(self, size: int | Sequence[int] = (2, 2, 2), data_format: str | None = None, **kwargs):
         super().__init__(size, data_format, **kwargs)
 
     def get_config(self):

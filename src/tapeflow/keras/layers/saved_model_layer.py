@@ -64,7 +64,7 @@ class TFSMLayer(Layer):
         return (self._run_training if training else self._run)(inputs, **kwargs)
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None, safe_mode=None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None, safe_mode=None):
         """The layer of a config; refused in safe mode, for the config names a program in other files."""
         with deserializing(safe_mode is not False):
             return cls(**config)

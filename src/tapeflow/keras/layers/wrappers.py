@@ -7,7 +7,7 @@ import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
@@ -94,7 +94,7 @@ class TimeDistributed(Wrapper):
         super().__init__(layer, **kwargs)
         self.supports_masking = True
 
-    def build(self, input_shape=None):
+    def build(self, input_shape: ShapeLike | None = None):
         shapes = as_shapes(input_shape)
         for shape in nest.flatten(shapes):
             if shape.rank is not None and shape.rank < 3:
@@ -115,7 +115,7 @@ class TimeDistributed(Wrapper):
             lambda s: TensorShape([s.as_list()[0], steps, *s.as_list()[1:]]), as_shapes(inner)
         )
 
-    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask=None):
+    def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask: TensorLike | None = None):
         signature = signature_of(self.layer)
         kwargs = {"training": training} if signature.takes_training else {}
         flat = nest.map_structure(_merge_steps, inputs)
@@ -301,7 +301,10 @@ class Bidirectional(Wrapper):
             kwargs["constants"] = constants
         return super().__call__(inputs, **kwargs)
 
-    def call(self, inputs, training=None, mask=None, initial_state=None, constants=None):
+    def call(
+        self, inputs: Tensor, training: bool | Tensor | None = None, mask: Tensor | None = None,
+        initial_state: Tensor | None = None, constants=None,
+    ):
         if isinstance(inputs, list):
             inputs, initial_state, constants = standardize_args(
                 inputs, initial_state, constants, self._num_constants

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tapeflow.core.annotations import Configurable
 from tapeflow.core.public import public
 from tapeflow.keras.registry import from_config_dict, resolve
 
@@ -29,7 +30,7 @@ def serialize_keras_object(instance):
 
 @public
 def deserialize_keras_object(
-    identifier, module_objects=None, custom_objects: Mapping[str, Any] | None = None,
+    identifier: Configurable, module_objects=None, custom_objects: Mapping[str, Any] | None = None,
     printable_module_name: str = "object",
 ):
     """Make what `serialize_keras_object` has described.

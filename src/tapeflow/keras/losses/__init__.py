@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.classes import (
     CTC,
@@ -173,12 +174,12 @@ def get(identifier):
     return resolve(identifier, _NAMES, "loss function")
 
 
-def serialize(loss):
+def serialize(loss: TensorLike):
     """The name or config of a loss."""
     return to_config(loss)
 
 
-def deserialize(name, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None):
     """Make a loss of its name or config.
 
     Args:

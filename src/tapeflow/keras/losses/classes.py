@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
@@ -74,7 +74,7 @@ class Loss(Bounded):
         """The name of the dtype of the results."""
         return settings.floatx() if self._dtype is None else self._dtype.name
 
-    def call(self, y_true, y_pred):
+    def call(self, y_true: TensorLike, y_pred: TensorLike):
         """Compute the loss of every example. Subclasses define it.
 
         Args:
@@ -101,7 +101,7 @@ class Loss(Bounded):
         return config if self._dtype is None else {**config, "dtype": self._dtype.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A loss from the constructor's arguments."""
         return cls(**config)
 
@@ -155,7 +155,10 @@ _SAID = docstrings.entries("""
 """)
 
 
-def _made(name, function, given_name, arguments=(), last=(), example="", **defaults):
+def _made(
+    name: str, function: Callable[..., Any], given_name: str, arguments: Sequence[str] = (), last=(), example="",
+    **defaults,
+):
     """A class of losses: its arguments are settings of the function, then reduction, name and dtype.
 
     `last` are settings that come after the reduction ("axis" before the name) or after the name.

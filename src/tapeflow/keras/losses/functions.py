@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -27,7 +29,7 @@ from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.static import joined, rank_of, size_of
 
 
-def _pair(y_true, y_pred, one_rank: bool = False):
+def _pair(y_true: Any, y_pred: Any, one_rank: bool = False):
     """Labels and predictions as tensors of one dtype; with `one_rank`, as far as possible of one rank."""
     y_pred = convert_to_tensor(y_pred)
     if keras_2():
@@ -38,7 +40,7 @@ def _pair(y_true, y_pred, one_rank: bool = False):
     return squeeze_or_expand(y_true, y_pred)[:2] if one_rank else (y_true, y_pred)
 
 
-def _check_alike(y_true: Tensor, y_pred):
+def _check_alike(y_true: Tensor, y_pred: Any):
     """Raises ValueError where the shapes of labels and predictions are known to differ."""
     if not y_true.shape.is_compatible_with(y_pred.shape):
         raise ValueError(
@@ -66,7 +68,7 @@ def mean_squared_error(y_true: TensorLike, y_pred: TensorLike):
 
 
 @computes_tensors
-def mean_absolute_error(y_true, y_pred):
+def mean_absolute_error(y_true: Any, y_pred: Any):
     """Mean over the last axis of |y_pred - y_true|.
 
     Args:
@@ -81,7 +83,7 @@ def mean_absolute_error(y_true, y_pred):
 
 
 @computes_tensors
-def mean_absolute_percentage_error(y_true, y_pred):
+def mean_absolute_percentage_error(y_true: Any, y_pred: Any):
     """100 times the mean over the last axis of |y_true - y_pred| / |y_true|.
 
     Labels nearer to 0 than `keras.config.epsilon()` count as that number.
@@ -154,7 +156,7 @@ def squared_hinge(y_true: TensorLike, y_pred: TensorLike):
 
 
 @computes_tensors
-def categorical_hinge(y_true, y_pred):
+def categorical_hinge(y_true: Any, y_pred: Any):
     """max(0, 1 + largest wrong score - right score).
 
     Args:
@@ -171,7 +173,7 @@ def categorical_hinge(y_true, y_pred):
 
 
 @computes_tensors
-def huber(y_true, y_pred, delta: float = 1.0):
+def huber(y_true: Any, y_pred: Any, delta: float = 1.0):
     """Mean over the last axis of e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond, with e = y_pred - y_true.
 
     Args:
@@ -194,7 +196,7 @@ def huber(y_true, y_pred, delta: float = 1.0):
 
 
 @computes_tensors
-def log_cosh(y_true, y_pred):
+def log_cosh(y_true: Any, y_pred: Any):
     """Mean over the last axis of log(cosh(y_pred - y_true)).
 
     It is near e^2 / 2 for small errors e, and |e| - log 2 for large ones.
@@ -213,7 +215,7 @@ def log_cosh(y_true, y_pred):
 
 @computes_tensors
 def categorical_crossentropy(
-    y_true, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
+    y_true: Any, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
 ):
     """-sum y_true * log(y_pred) over classes; y_pred are probabilities, or logits.
 
@@ -250,7 +252,7 @@ def categorical_crossentropy(
 
 @computes_tensors
 def sparse_categorical_crossentropy(
-    y_true: TensorLike, y_pred, from_logits: bool = False, ignore_class=None, axis=-1
+    y_true: TensorLike, y_pred: Any, from_logits: bool = False, ignore_class: int | None = None, axis=-1
 ):
     """-log of the probability of class y_true; y_pred are probabilities, or logits.
 
@@ -299,7 +301,7 @@ def sparse_categorical_crossentropy(
 
 @computes_tensors
 def binary_crossentropy(
-    y_true, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
+    y_true: Any, y_pred: TensorLike, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
 ):
     """Mean over the last axis of -(y log(p) + (1 - y) log(1 - p)); y_pred are p, or logits.
 
@@ -337,7 +339,7 @@ def binary_crossentropy(
 
 
 @computes_tensors
-def kl_divergence(y_true, y_pred):
+def kl_divergence(y_true: Any, y_pred: Any):
     """Sum over the last axis of y_true * log(y_true / y_pred), of probabilities.
 
     Numbers are cut off at `keras.config.epsilon()` and 1.
@@ -389,7 +391,7 @@ def cosine_similarity(y_true: TensorLike, y_pred: TensorLike, axis: AxisLike = -
     return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
-def without_last(x, extra):
+def without_last(x: TensorLike, extra):
     """Remove the last axis of `x`, if that is of size 1 and `extra` is 1; both may be unknown yet.
 
     Args:
@@ -432,7 +434,7 @@ def _same_rank(x, y, kept=None):
     return (less, more) if swap else (more, less)
 
 
-def squeeze_or_expand(y_true, y_pred, sample_weight=None):
+def squeeze_or_expand(y_true: Any, y_pred: Any, sample_weight: Any = None):
     """Bring labels and weights to the rank of predictions by a last axis of size 1.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -32,7 +34,7 @@ from tapeflow.ops.static import size_of
 
 @computes_tensors
 def binary_focal_crossentropy(
-    y_true, y_pred, apply_class_balancing: bool = False, alpha=0.25, gamma: float = 2.0,
+    y_true, y_pred: Any, apply_class_balancing: bool = False, alpha=0.25, gamma: float = 2.0,
     from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1,
 ):
     """Binary cross-entropy times (1 - p of the right class)^gamma (Lin et al. 2017), mean over the axis.
@@ -72,7 +74,8 @@ def binary_focal_crossentropy(
 
 @computes_tensors
 def categorical_focal_crossentropy(
-    y_true, y_pred, alpha=0.25, gamma=2.0, from_logits: bool = False, label_smoothing=0.0, axis: AxisLike = -1
+    y_true: Any, y_pred: Any, alpha: TensorLike = 0.25, gamma: TensorLike = 2.0, from_logits: bool = False,
+    label_smoothing=0.0, axis: AxisLike = -1,
 ):
     """Categorical cross-entropy, each class times alpha (1 - p)^gamma.
 
@@ -104,7 +107,7 @@ def categorical_focal_crossentropy(
 
 
 @computes_tensors
-def categorical_generalized_cross_entropy(y_true, y_pred, q):
+def categorical_generalized_cross_entropy(y_true: TensorLike, y_pred: TensorLike, q: float):
     """(1 - p^q) / q for the probability p of class y_true (Zhang & Sabuncu 2018), which wrong labels disturb less.
 
     Args:
@@ -122,7 +125,7 @@ def categorical_generalized_cross_entropy(y_true, y_pred, q):
 
 
 @computes_tensors
-def dice(y_true, y_pred, axis=None):
+def dice(y_true: Any, y_pred: Any, axis=None):
     """1 - 2 sum(y_true * y_pred) / (sum(y_true) + sum(y_pred)), for how regions overlap.
 
     Args:
@@ -140,7 +143,7 @@ def dice(y_true, y_pred, axis=None):
 
 
 @computes_tensors
-def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None):
+def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axis=None):
     """1 - the Tversky index, which counts false positives alpha and false negatives beta times.
 
     Args:
@@ -163,8 +166,8 @@ def tversky(y_true, y_pred, alpha: float = 0.5, beta: float = 0.5, axis=None):
 
 @computes_tensors
 def circle(
-    y_true: TensorLike, y_pred: TensorLike, ref_labels=None, ref_embeddings=None,
-    remove_diagonal: bool = True, gamma=80, margin: float = 0.4,
+    y_true: TensorLike, y_pred: TensorLike, ref_labels=None, ref_embeddings=None, remove_diagonal: bool = True,
+    gamma: float = 80, margin: float = 0.4,
 ):
     """The circle loss (Sun et al. 2020) of embeddings of length 1: equal labels are to be near, different ones apart.
 
@@ -199,7 +202,7 @@ def circle(
 
 
 @computes_tensors
-def ctc(y_true, y_pred: TensorLike):
+def ctc(y_true: TensorLike, y_pred: TensorLike):
     """The loss of connectionist temporal classification (Graves et al. 2006); class 0 is the blank.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
@@ -44,7 +44,7 @@ class Reduction:
 
 
 def compute_weighted_loss(
-    losses, sample_weight: np.ndarray | None = None, reduction: str = Reduction.SUM_OVER_BATCH_SIZE
+    losses: Any, sample_weight: np.ndarray | None = None, reduction: str = Reduction.SUM_OVER_BATCH_SIZE
 ):
     """Multiply losses by weights, and reduce them.
 
@@ -78,7 +78,7 @@ def compute_weighted_loss(
     return total / cast(count, losses.dtype) if count != 0 else total * 0.0
 
 
-def reduced(values, sample_weight: np.ndarray | None, reduction: str):
+def reduced(values: Any, sample_weight: np.ndarray | None, reduction: str):
     """The losses of examples as a Loss gives them."""
     if reduction == Reduction.AUTO:
         reduction = Reduction.SUM_OVER_BATCH_SIZE

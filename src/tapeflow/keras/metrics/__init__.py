@@ -219,7 +219,7 @@ def serialize(metric):
     return to_config(metric)
 
 
-def deserialize(config, custom_objects: Mapping[str, Any] | None = None):
+def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a metric of its name or config.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
@@ -54,7 +54,7 @@ class AUC(ThresholdCounts):
     def __init__(
         self, num_thresholds: int = 200, curve: str = "ROC", summation_method: str = "interpolation",
         name: str | None = None, dtype: DTypeLike | None = None, thresholds=None, multi_label: bool = False,
-        num_labels=None, label_weights=None, from_logits: bool = False,
+        num_labels: int | None = None, label_weights=None, from_logits: bool = False,
     ):
         curve = getattr(curve, "value", curve)
         summation_method = getattr(summation_method, "value", summation_method)
@@ -177,7 +177,7 @@ class AUC(ThresholdCounts):
         return {**super().get_config(), **config}
 
 
-def _interpolated(tp, fp, fn):
+def _interpolated(tp: Tensor, fp: Tensor, fn: Tensor):
     """Areas between thresholds under the precision-recall curve (Davis & Goadrich 2006)."""
     taken = tp + fp
     gained = tp[:-1] - tp[1:]

@@ -226,7 +226,7 @@ def accuracy_for(y_true: TensorLike, y_pred: TensorLike):
     )
 
 
-def crossentropy_for(y_true, y_pred):
+def crossentropy_for(y_true: TensorLike, y_pred: TensorLike):
     """The cross-entropy that fits the shapes of labels and predictions."""
     return _kind(
         y_true,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
@@ -34,7 +34,7 @@ from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
 from tapeflow.ops.state.variable import VariableAggregation
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 
 def _building_graph():
@@ -199,7 +199,7 @@ class Metric(Tracked):
             result._metric_obj = self  # by which `add_metric` knows where the value comes from
         return result
 
-    def stateless_update_state(self, metric_variables, *args, **kwargs):
+    def stateless_update_state(self, metric_variables: Sequence[Tensor], *args, **kwargs):
         """Compute the values that the variables have after an update; changes no variable.
 
         Args:
@@ -213,11 +213,11 @@ class Metric(Tracked):
             metric_variables, lambda: [v.read_value() for v in self._updated(args, kwargs)]
         )
 
-    def _updated(self, args, kwargs):
+    def _updated(self, args: Sequence[Any], kwargs: dict[str, Any]):
         self.update_state(*args, **kwargs)
         return self.variables
 
-    def stateless_result(self, metric_variables):
+    def stateless_result(self, metric_variables: Sequence[TensorLike]):
         """The result for these values of the variables."""
         return self._with_values(metric_variables, self.result)
 
@@ -225,7 +225,7 @@ class Metric(Tracked):
         """The values of the variables after reset_state."""
         return [zeros(v.shape.as_list(), v.dtype) for v in self.variables]
 
-    def _with_values(self, values, function):
+    def _with_values(self, values: Sequence[TensorLike], function: Callable[..., Any]):
         variables = self.variables
         if len(values) != len(variables):
             raise ValueError(
@@ -287,14 +287,14 @@ def _ones(variable):
     return np.ones(variable.shape.as_list(), variable.dtype.as_numpy_dtype)
 
 
-def _weighted(values, sample_weight):
+def _weighted(values, sample_weight: TensorLike):
     """Values and weights of the same rank, the values multiplied by the weights."""
     weight = cast(sample_weight, values.dtype)
     _, values, weight = squeeze_or_expand(None, values, weight)
     return values * weight, weight
 
 
-def _of_samples(values, sample_weight: TensorLike | None, reduce):
+def _of_samples(values: Any, sample_weight: TensorLike | None, reduce):
     """Weighted values and their weights, or None, with one number for each sample: the first axis, as Keras 3 has it.
 
     Args:
@@ -317,7 +317,7 @@ def _of_samples(values, sample_weight: TensorLike | None, reduce):
     return values, weight
 
 
-def _by_samples(values, sample_weight: TensorLike | None):
+def _by_samples(values: Any, sample_weight: TensorLike | None):
     """Whether values are reduced to one for each sample before they are summed: in Keras 3, where ranks are known."""
     if keras_2() or values.shape.rank is None:
         return False
@@ -345,7 +345,7 @@ class Sum(Metric):
         super().__init__(dtype, name)
         self.total = self.add_weight("total")
 
-    def update_state(self, values: np.ndarray, sample_weight=None):
+    def update_state(self, values: Any, sample_weight: TensorLike | None = None):
         values = cast(values, self._dtype)
         if _by_samples(values, sample_weight):
             values, _ = _of_samples(values, sample_weight, reduce_sum)
@@ -376,7 +376,7 @@ class Mean(Metric):
         self.total = self.add_weight("total")
         self.count = self.add_weight("count")
 
-    def update_state(self, values, sample_weight: TensorLike | None = None):
+    def update_state(self, values: Any, sample_weight: TensorLike | None = None):
         values = cast(values, self._dtype)
         if _by_samples(values, sample_weight):
             values, weight = _of_samples(values, sample_weight, reduce_mean)

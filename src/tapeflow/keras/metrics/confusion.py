@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.losses import squeeze_or_expand
@@ -64,7 +64,7 @@ def decisions(y_true, y_pred, thresholds, dtype, sample_weight=None, top_k=None,
     return y_true > 0.5, y_pred > convert_to_tensor(limits, dtype), weights
 
 
-def keep_top(y_pred, k):
+def keep_top(y_pred: Tensor, k: int):
     """Predictions but for the k largest of each row, which are set to a number below all thresholds."""
     _, places = top_k_of(y_pred, k, sorted=False)
     kept = reduce_max(one_hot(places, y_pred.shape[-1], dtype=y_pred.dtype), axis=-2)
@@ -90,7 +90,7 @@ class ThresholdCounts(Metric):
         return count if len(self._counts) > 1 else "accumulator"
 
     def _count(
-        self, y_true: np.ndarray, y_pred: np.ndarray, thresholds: Sequence[float], sample_weight=None,
+        self, y_true: Any, y_pred: Any, thresholds: Sequence[float], sample_weight: TensorLike | None = None,
         axis: int = 1, **how,
     ):
         y_true, y_pred, sample_weight = ragged.flat(y_true, y_pred, sample_weight)
@@ -323,7 +323,7 @@ class SpecificityAtSensitivity(_BestUnder):
     _argument, _wanted = "sensitivity", "specificity"
 
     def __init__(
-        self, sensitivity, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        self, sensitivity: float, num_thresholds: int = 200, class_id: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
         super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
@@ -347,7 +347,7 @@ class SensitivityAtSpecificity(_BestUnder):
     _argument, _wanted = "specificity", "sensitivity"
 
     def __init__(
-        self, specificity, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        self, specificity, num_thresholds: int = 200, class_id: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
         super().__init__(specificity, num_thresholds, class_id, name, dtype)
@@ -371,7 +371,7 @@ class PrecisionAtRecall(_BestUnder):
     _argument, _wanted = "recall", "precision"
 
     def __init__(
-        self, recall, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        self, recall: float, num_thresholds: int = 200, class_id: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
         super().__init__(recall, num_thresholds, class_id, name, dtype)
@@ -395,7 +395,7 @@ class RecallAtPrecision(_BestUnder):
     _argument, _wanted = "precision", "recall"
 
     def __init__(
-        self, precision, num_thresholds: int = 200, class_id=None, name: str | None = None,
+        self, precision, num_thresholds: int = 200, class_id: int | None = None, name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
         super().__init__(precision, num_thresholds, class_id, name, dtype)

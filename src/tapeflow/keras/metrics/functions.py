@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
@@ -28,7 +28,7 @@ def _matches(a, b):
     return cast(equal(a, b), settings.floatx())
 
 
-def binary_accuracy(y_true, y_pred, threshold=0.5):
+def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold=0.5):
     """Whether y_pred > threshold equals y_true.
 
     Args:
@@ -112,7 +112,9 @@ def top_k_categorical_accuracy(y_true: TensorLike, y_pred: TensorLike, k: int = 
     return _in_top(argmax(y_true, axis=-1), convert_to_tensor(y_pred), k)
 
 
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids: bool = False):
+def sparse_top_k_categorical_accuracy(
+    y_true: TensorLike, y_pred: TensorLike, k: int = 5, from_sorted_ids: bool = False
+):
     """Whether y_true is among the k largest predictions.
 
     Args:
@@ -150,7 +152,7 @@ def accuracy(y_true: TensorLike, y_pred: TensorLike):
     return _matches(y_true, y_pred)
 
 
-def cosine_proximity(y_true, y_pred, axis=-1):
+def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: AxisLike = -1):
     """The cosine of the angle between the vectors along `axis`.
 
     Args:
@@ -165,7 +167,7 @@ def cosine_proximity(y_true, y_pred, axis=-1):
     return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
-def pearson_correlation(y_true, y_pred, axis=-1):
+def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1):
     """The correlation of labels and predictions along `axis`.
 
     Args:
@@ -184,7 +186,7 @@ def pearson_correlation(y_true, y_pred, axis=-1):
     return reduce_sum(parts[0] * parts[1], axis=axis)
 
 
-def concordance_correlation(y_true, y_pred, axis=-1):
+def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1):
     """Lin's concordance of labels and predictions along `axis`: correlation, less where mean or spread differ.
 
     Args:
@@ -204,7 +206,7 @@ def concordance_correlation(y_true, y_pred, axis=-1):
     return divide_no_nan(2.0 * shared, spread + apart + settings.epsilon())
 
 
-def relative_error(y_true, y_pred, normalizer):
+def relative_error(y_true: Tensor, y_pred: Tensor, normalizer):
     """|y_true - y_pred| / normalizer, 0 where that is 0."""
     return divide_no_nan(abs_(y_true - y_pred), normalizer)
 

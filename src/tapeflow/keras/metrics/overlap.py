@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import AxisLike, DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.diagonal import diag_part
@@ -23,8 +25,8 @@ class _Overlap(Metric):
     _direction = "up"
 
     def __init__(
-        self, num_classes, name: str | None = None, dtype: DTypeLike | None = None, ignore_class=None,
-        sparse_y_true: bool = True, sparse_y_pred: bool = True, axis=-1,
+        self, num_classes: int, name: str | None = None, dtype: DTypeLike | None = None,
+        ignore_class: int | None = None, sparse_y_true: bool = True, sparse_y_pred: bool = True, axis: AxisLike = -1,
     ):  # fmt: skip
         super().__init__(dtype, name)
         state = self.__dict__
@@ -58,7 +60,7 @@ class _Overlap(Metric):
         )  # fmt: skip
         self.total_cm.assign_add(matrix)
 
-    def _mean_over(self, classes):
+    def _mean_over(self, classes: Sequence[int] | None):
         rows, columns = reduce_sum(self.total_cm, axis=0), reduce_sum(self.total_cm, axis=1)
         right = diag_part(convert_to_tensor(self.total_cm))
         whole = rows + columns - right
@@ -106,8 +108,9 @@ class IoU(_Overlap):
     """
 
     def __init__(
-        self, num_classes, target_class_ids, name: str | None = None, dtype: DTypeLike | None = None,
-        ignore_class=None, sparse_y_true: bool = True, sparse_y_pred: bool = True, axis=-1,
+        self, num_classes: int, target_class_ids: Sequence[int], name: str | None = None,
+        dtype: DTypeLike | None = None, ignore_class: int | None = None, sparse_y_true: bool = True,
+        sparse_y_pred: bool = True, axis: AxisLike = -1,
     ):
         super().__init__(num_classes, name, dtype, ignore_class, sparse_y_true, sparse_y_pred, axis)
         if max(target_class_ids) >= num_classes:
@@ -134,7 +137,7 @@ class BinaryIoU(IoU):
     """
 
     def __init__(
-        self, target_class_ids=(0, 1), threshold: float = 0.5, name: str | None = None,
+        self, target_class_ids: Sequence[int] = (0, 1), threshold: float = 0.5, name: str | None = None,
         dtype: DTypeLike | None = None,
     ):
         super().__init__(2, target_class_ids, name, dtype)
@@ -185,8 +188,8 @@ class OneHotIoU(IoU):
     """
 
     def __init__(
-        self, num_classes, target_class_ids, name: str | None = None, dtype: DTypeLike | None = None,
-        ignore_class=None, sparse_y_pred: bool = False, axis=-1,
+        self, num_classes: int, target_class_ids, name: str | None = None, dtype: DTypeLike | None = None,
+        ignore_class=None, sparse_y_pred: bool = False, axis: AxisLike = -1,
     ):  # fmt: skip
         super().__init__(
             num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
@@ -211,8 +214,8 @@ class OneHotMeanIoU(MeanIoU):
     """
 
     def __init__(
-        self, num_classes, name: str | None = None, dtype: DTypeLike | None = None, ignore_class=None,
-        sparse_y_pred: bool = False, axis=-1,
+        self, num_classes: int, name: str | None = None, dtype: DTypeLike | None = None, ignore_class=None,
+        sparse_y_pred: bool = False, axis: int = -1,
     ):  # fmt: skip
         super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
 

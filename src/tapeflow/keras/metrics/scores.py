@@ -39,8 +39,8 @@ class FBetaScore(Metric):
     _direction = "up"
 
     def __init__(
-        self, average=None, beta: float = 1.0, threshold=None, name: str = "fbeta_score",
-        dtype: DTypeLike | None = None,
+        self, average: str | None = None, beta: float = 1.0, threshold: float | None = None,
+        name: str = "fbeta_score", dtype: DTypeLike | None = None,
     ):
         super().__init__(dtype, name)
         if average not in (None, "micro", "macro", "weighted"):
@@ -142,7 +142,9 @@ class F1Score(FBetaScore):
     [1. 1.]
     """
 
-    def __init__(self, average=None, threshold=None, name: str = "f1_score", dtype: DTypeLike | None = None):
+    def __init__(
+        self, average=None, threshold: float | None = None, name: str = "f1_score", dtype: DTypeLike | None = None
+    ):
         super().__init__(average, 1.0, threshold, name, dtype)
 
     def get_config(self):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from tapeflow.autodiff.custom_gradient import custom_gradient as tf_custom_gradient
 from tapeflow.autodiff.forward import ForwardAccumulator
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
-from tapeflow.core.annotations import AxisLike
+from tapeflow.core.annotations import AxisLike, Tensor
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import axis_of, static_rank, tensor
@@ -23,13 +26,13 @@ from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
 
 
 @public
-def custom_gradient(f):
+def custom_gradient(f: Callable[..., Any]):
     """Return a function that computes f(*args)[0], whose gradient is computed by f(*args)[1]."""
     return tf_custom_gradient(f)
 
 
 @public
-def jvp(fun, primals, tangents, has_aux: bool = False):
+def jvp(fun: Callable[..., Any], primals, tangents, has_aux: bool = False):
     """Return fun(*primals) and its derivative in the direction of `tangents`.
 
     Args:
@@ -46,7 +49,7 @@ def jvp(fun, primals, tangents, has_aux: bool = False):
 
 
 @public
-def switch(index, branches, *operands):
+def switch(index: int, branches, *operands):
     """Return branches[index](*operands); an index out of range counts as the nearest in it.
 
     Args:
@@ -80,7 +83,7 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     n = int(length) if length is not None else tf_shape(nest.flatten(xs)[0])[0]
     outputs = [TensorArray(c.dtype, n, element_shape=c.shape) for c in nest.flatten(carry)]
 
-    def step(i, carry, outputs):
+    def step(i: int, carry, outputs):
         at = n - 1 - i if reverse else i
         x = None if xs is None else nest.map_structure(lambda x: tf_gather(x, at), xs)
         carry, y = f(carry, x)
@@ -93,7 +96,7 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
 
 
 @public
-def associative_scan(f, elems, reverse: bool = False, axis: AxisLike = 0):
+def associative_scan(f: Callable[..., Any], elems, reverse: bool = False, axis: AxisLike = 0):
     """Return the results of combining all elements up to each one along an axis, by an associative function.
 
     The function is called with many pairs at a time, about 2 log2(n) times.
@@ -115,13 +118,13 @@ def associative_scan(f, elems, reverse: bool = False, axis: AxisLike = 0):
     def part(xs, *bounds):
         return [x[(slice(None),) * at + (slice(*bounds),)] for x, at in zip(xs, axes)]
 
-    def combine(a, b):
+    def combine(a: Tensor, b: Tensor):
         return nest.flatten(f(nest.pack_sequence_as(elems, a), nest.pack_sequence_as(elems, b)))
 
     def join(*parts):
         return [tf_concat(xs, at) for *xs, at in zip(*parts, axes)]
 
-    def scanned(xs, n):
+    def scanned(xs, n: int):
         if n < 2:
             return xs
         odd = scanned(combine(part(xs, 0, n - 1, 2), part(xs, 1, None, 2)), n // 2)
@@ -138,7 +141,7 @@ def associative_scan(f, elems, reverse: bool = False, axis: AxisLike = 0):
 
 
 @public
-def vectorize(pyfunc, *, excluded=None, signature=None):
+def vectorize(pyfunc: Callable[..., Any], *, excluded=None, signature=None):
     """Return a function that applies `pyfunc` to each element of its arguments, which broadcast.
 
     Args:
@@ -163,13 +166,13 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
             x = tf_broadcast_to(x, tf_concat([loop, core], 0))
             flat.append(tf_reshape(x, tf_concat([[-1], core], 0)))
 
-        def of_one(parts):
+        def of_one(parts: Sequence[Any]):
             call = list(args)
             for i, value in zip(places, parts):
                 call[i] = value
             return pyfunc(*call)
 
-        def restored(y):
+        def restored(y: Tensor):
             return tf_reshape(y, tf_concat([loop, tf_shape(y)[1:]], 0))
 
         return nest.map_structure(restored, tf_vectorized_map(of_one, flat))
@@ -177,7 +180,7 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
     return vectorized
 
 
-def _core_ranks(signature, count):
+def _core_ranks(signature, count: int):
     """How many axes the arguments have in a signature."""
     inputs = signature.replace(" ", "").partition("->")[0].strip("()").split("),(")
     if len(inputs) != count:

@@ -83,13 +83,13 @@ def floating(x: TensorLike):
     return floats(tensor(x))[0]
 
 
-def wide(x):
+def wide(x: Any):
     """`x` as a tensor of a dtype in which it can be added up."""
     x = tensor(x)
     return tf_cast(x, WIDE[x.dtype.name]) if x.dtype.name in WIDE else x
 
 
-def static_rank(x):
+def static_rank(x: Any):
     """The rank of a tensor, which must be known."""
     if x.shape.rank is None:
         raise ValueError(f"The rank of the tensor must be known, got {x}")
@@ -103,7 +103,7 @@ def axis_of(axis, rank: int):
     return axis % rank
 
 
-def axes_of(axis, rank: int):
+def axes_of(axis: Any, rank: int):
     """Axes from 0, all for None."""
     if axis is None:
         return list(range(rank))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.layers.adaptive_pooling import pool_evenly
@@ -41,7 +45,7 @@ def _last(x, data_format: str | None):
     return tf_transpose(x, [0, *range(2, rank), 1]), lambda y: tf_transpose(y, back)
 
 
-def _spatial(x):
+def _spatial(x: Tensor):
     rank = static_rank(x) - 2
     if rank not in (1, 2, 3):
         raise ValueError(f"Inputs must have 1, 2 or 3 spatial axes, between batch and channels. Received: {x.shape}")
@@ -63,7 +67,7 @@ def _convolved(x, kernel, strides, padding, dilations):
     return dense[(slice(None), *(slice(None, None, stride) for stride in strides))]
 
 
-def _padded_as_same(x, sizes, strides, dilations):
+def _padded_as_same(x: Tensor, sizes, strides, dilations):
     """`x` with the zeros around it that the padding "same" means for a convolution with these strides."""
     around = [[0, 0]]
     for i, (size, stride, dilation) in enumerate(zip(sizes, strides, dilations), 1):
@@ -75,7 +79,10 @@ def _padded_as_same(x, sizes, strides, dilations):
 
 
 @operation
-def conv(inputs, kernel, strides=1, padding: str = "valid", data_format: str | None = None, dilation_rate=1):
+def conv(
+    inputs: TensorLike, kernel, strides: int | Sequence[int] = 1, padding: str = "valid",
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
+):
     """Return the convolution over one to three axes, by a kernel (*sizes, channels of a group, filters)."""
     x, back = _last(inputs, data_format)
     return back(_convolved(x, tensor(kernel), strides, padding, dilation_rate))
@@ -83,14 +90,15 @@ def conv(inputs, kernel, strides=1, padding: str = "valid", data_format: str | N
 
 @operation
 def depthwise_conv(
-    inputs, kernel, strides=1, padding: str = "valid", data_format: str | None = None, dilation_rate=1
+    inputs: TensorLike, kernel, strides: int | Sequence[int] = 1, padding: str = "valid",
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
 ):
     """Return the convolution of each channel by itself, by a kernel (*sizes, channels, multiplier)."""
     x, back = _last(inputs, data_format)
     return back(_depthwise(x, tensor(kernel), strides, padding, dilation_rate))
 
 
-def _depthwise(x, kernel, strides, padding, dilations):
+def _depthwise(x: Tensor, kernel, strides, padding, dilations):
     rank = _spatial(x)
     if rank > 2:
         raise ValueError(f"`inputs` rank must be 3 (1D conv) or 4 (2D conv). Received: {x.shape.rank}.")
@@ -115,8 +123,8 @@ def _depthwise(x, kernel, strides, padding, dilations):
 
 @operation
 def separable_conv(
-    inputs, depthwise_kernel, pointwise_kernel, strides=1, padding: str = "valid",
-    data_format: str | None = None, dilation_rate=1,
+    inputs: TensorLike, depthwise_kernel, pointwise_kernel, strides: int | Sequence[int] = 1, padding: str = "valid",
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
 ):  # fmt: skip
     """Return the convolution of each channel by itself, then of all channels at each position."""
     x, back = _last(inputs, data_format)
@@ -126,8 +134,8 @@ def separable_conv(
 
 @operation
 def conv_transpose(
-    inputs, kernel, strides=1, padding: str = "valid", output_padding=None, data_format: str | None = None,
-    dilation_rate=1,
+    inputs: TensorLike, kernel, strides=1, padding: str = "valid", output_padding=None,
+    data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
 ):
     """Return the gradient of a convolution, by a kernel (*sizes, filters, channels): larger images from smaller ones.
 
@@ -154,7 +162,7 @@ def conv_transpose(
     return back(tf_conv_transpose(x, kernel, shape, strides, padding.upper(), layout, dilations))
 
 
-def _transposed_size(n, span, stride, padding, extra):
+def _transposed_size(n: int, span, stride, padding, extra):
     if padding == "valid":
         return (n - 1) * stride + span + (max(stride - span, 0) if extra is None else extra)
     return n * stride if extra is None else (n - 1) * stride + span % 2 + extra
@@ -169,13 +177,19 @@ def _pooled(pool, inputs, pool_size, strides, padding, data_format: str | None):
 
 
 @operation
-def max_pool(inputs, pool_size, strides=None, padding: str = "valid", data_format: str | None = None):
+def max_pool(
+    inputs: TensorLike, pool_size: int | Sequence[int], strides: int | Sequence[int] | None = None,
+    padding: str = "valid", data_format: str | None = None,
+):
     """Return the greatest element of each window."""
     return _pooled(tf_max_pool, inputs, pool_size, strides, padding, data_format)
 
 
 @operation
-def average_pool(inputs, pool_size, strides=None, padding: str = "valid", data_format: str | None = None):
+def average_pool(
+    inputs: TensorLike, pool_size: int | Sequence[int], strides: int | Sequence[int] | None = None,
+    padding: str = "valid", data_format: str | None = None,
+):
     """Return the mean of each window."""
     return _pooled(tf_avg_pool, inputs, pool_size, strides, padding, data_format)
 
@@ -189,26 +203,26 @@ def _adaptive(reduce, inputs, output_size, data_format: str | None):
 
 
 @operation
-def adaptive_max_pool(inputs, output_size, data_format: str | None = None):
+def adaptive_max_pool(inputs: TensorLike, output_size, data_format: str | None = None):
     """Return the greatest elements of so many windows along each axis."""
     return _adaptive(tf_reduce_max, inputs, output_size, data_format)
 
 
 @operation
-def adaptive_average_pool(inputs, output_size, data_format: str | None = None):
+def adaptive_average_pool(inputs: TensorLike, output_size, data_format: str | None = None):
     """Return the means of so many windows along each axis."""
     return _adaptive(tf_reduce_mean, inputs, output_size, data_format)
 
 
 @operation
-def space_to_depth(x, block_size, data_format: str = "channels_last"):
+def space_to_depth(x: TensorLike, block_size, data_format: str = "channels_last"):
     """Return images in which the pixels of each block are channels of one pixel."""
     x, back = _last(x, data_format)
     return back(tf_space_to_depth(x, block_size))
 
 
 @operation
-def depth_to_space(x, block_size, data_format: str = "channels_last"):
+def depth_to_space(x: TensorLike, block_size, data_format: str = "channels_last"):
     """Return the inverse of `space_to_depth`."""
     x, back = _last(x, data_format)
     return back(tf_depth_to_space(x, block_size))
@@ -219,7 +233,7 @@ def _pairs(*values):
 
 
 @operation
-def unfold(x, kernel_size, dilation: int = 1, padding=0, stride=1):
+def unfold(x: Any, kernel_size, dilation: int = 1, padding=0, stride=1):
     """Return the windows of images (batch, channels, height, width) as (batch, channels * window, windows)."""
     x = tensor(x)
     size, holes, around, steps = _pairs(kernel_size, dilation, padding, stride)
@@ -246,7 +260,7 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return total[:, :, around[0] : wide[0] - around[0], around[1] : wide[1] - around[1]]
 
 
-def _spread(x, starts, steps, sizes):
+def _spread(x: Tensor, starts, steps, sizes):
     """Zeros of given sizes with x at every step from the starts, in the last two axes."""
     for axis, (start, step, size) in enumerate(zip(starts, steps, sizes), 2):
         n = x.shape[axis]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
-from tapeflow.core.annotations import DTypeLike, TensorLike, Variable
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
@@ -38,7 +38,7 @@ from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 
 @public
-def convert_to_tensor(x, dtype: DTypeLike | None = None, sparse=None, ragged=None):
+def convert_to_tensor(x: Any, dtype: DTypeLike | None = None, sparse=None, ragged=None):
     """Return x as a tensor of a dtype; sparse and ragged ones become dense where `sparse` or `ragged` is False.
 
     Args:
@@ -78,7 +78,7 @@ def shape(x: TensorLike):
 
 
 @public
-def dtype(x):
+def dtype(x: TensorLike):
     """Return the name of the dtype of x."""
     return tensor(x).dtype.name
 
@@ -90,25 +90,25 @@ def cast(x: TensorLike, dtype: DTypeLike):
 
 
 @operation
-def saturate_cast(x, dtype: DTypeLike):
+def saturate_cast(x: TensorLike, dtype: DTypeLike):
     """Return x in another dtype, with the greatest and the least number that it has beyond those."""
     return tf_saturate_cast(tensor(x), dtype)
 
 
 @operation
-def stop_gradient(variable):
+def stop_gradient(variable: Variable):
     """Return the value, through which no gradient flows."""
     return tf_stop_gradient(tensor(variable))
 
 
 @operation
-def slice(inputs, start_indices, shape: Sequence[Any]):
+def slice(inputs: TensorLike, start_indices, shape: Sequence[Any]):
     """Return the part of a shape that begins at indices."""
     return tf_slice_(tensor(inputs), start_indices, shape)
 
 
 @operation
-def scatter(indices, values, shape: Sequence[Any]):
+def scatter(indices: TensorLike, values: TensorLike, shape: Sequence[Any]):
     """Return zeros of a shape, with values added at indices."""
     return tf_scatter_nd(tensor(indices), tensor(values), shape)
 
@@ -137,7 +137,7 @@ _UPDATES = {
 
 
 @operation
-def slice_update(inputs: Variable, start_indices: Sequence[int], updates):
+def slice_update(inputs: Variable, start_indices: Sequence[int], updates: Any):
     """Return `inputs` with `updates` in place of the part that begins at indices."""
     inputs = tensor(inputs)
     updates = tensor(updates, inputs.dtype)
@@ -147,7 +147,7 @@ def slice_update(inputs: Variable, start_indices: Sequence[int], updates):
 
 
 @public
-def cond(pred, true_fn, false_fn):
+def cond(pred, true_fn: Callable[..., Any], false_fn: Callable[..., Any]):
     """Return true_fn() if `pred` holds, false_fn() otherwise.
 
     Args:
@@ -158,7 +158,7 @@ def cond(pred, true_fn, false_fn):
 
 
 @public
-def while_loop(cond, body, loop_vars, maximum_iterations=None):
+def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars, maximum_iterations=None):
     """Return `loop_vars` after body(*loop_vars) replaced them as long as cond(*loop_vars) holds.
 
     Args:
@@ -192,7 +192,7 @@ def fori_loop(lower: TensorLike, upper: TensorLike, body_fun, init_val):
 
 
 @public
-def map(f, xs):
+def map(f: Callable[..., Any], xs):
     """Return f(x) for each part x of tensors along their first axis, stacked.
 
     Args:
@@ -206,7 +206,7 @@ def map(f, xs):
 
 
 @public
-def vectorized_map(function, elements):
+def vectorized_map(function: Callable[..., Any], elements):
     """Return function(x) for each part x of tensors along their first axis, computed at once.
 
     Args:
@@ -217,30 +217,30 @@ def vectorized_map(function, elements):
 
 
 @operation
-def segment_sum(data, segment_ids, num_segments=None, sorted: bool = False):
+def segment_sum(data, segment_ids: TensorLike, num_segments: TensorLike | None = None, sorted: bool = False):
     """Return the sums of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_sum)
 
 
 @operation
-def segment_prod(data, segment_ids, num_segments=None, sorted: bool = False):
+def segment_prod(data, segment_ids: TensorLike, num_segments: TensorLike | None = None, sorted: bool = False):
     """Return the products of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_prod)
 
 
 @operation
-def segment_max(data, segment_ids, num_segments=None, sorted: bool = False):
+def segment_max(data, segment_ids: TensorLike, num_segments: TensorLike | None = None, sorted: bool = False):
     """Return the greatest elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_max)
 
 
 @operation
-def segment_min(data, segment_ids, num_segments=None, sorted: bool = False):
+def segment_min(data, segment_ids: TensorLike, num_segments: TensorLike | None = None, sorted: bool = False):
     """Return the least elements of the rows of each segment."""
     return _segments(data, segment_ids, num_segments, tf_unsorted_segment_min)
 
 
-def _segments(data, segment_ids, num_segments, reduce):
+def _segments(data: Tensor, segment_ids, num_segments, reduce):
     ids = tensor(segment_ids)
     if num_segments is None:
         num_segments = tf_reduce_max(ids) + 1

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
     axis_of,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @operation
-def bincount(x, weights=None, minlength=0, sparse: bool = False):
+def bincount(x: Any, weights=None, minlength: int = 0, sparse: bool = False):
     """Return how often each number from 0 occurs in x, or the sums of the weights of where it does."""
     x = tensor(x)
     dtype = "int32" if weights is None else None
@@ -63,7 +64,7 @@ def bincount(x, weights=None, minlength=0, sparse: bool = False):
 
 
 @operation
-def histogram(x, bins=10, range=None):
+def histogram(x: TensorLike, bins: int = 10, range=None):
     """Return how many elements lie in each of `bins` intervals of one width, and the ends of the intervals."""
     if not isinstance(bins, int) or bins < 0:
         raise ValueError(f"Argument `bins` should be a non-negative integer. Received: bins={bins}")
@@ -81,7 +82,7 @@ def histogram(x, bins=10, range=None):
 
 
 @operation
-def isin(x1, x2, assume_unique: bool = False, invert: bool = False):
+def isin(x1: TensorLike, x2: TensorLike, assume_unique: bool = False, invert: bool = False):
     """Return whether elements of x1 are among those of x2, or with `invert` whether they are not."""
     x1, x2 = promoted(tensor(x1), tensor(x2))
     found = tf_reduce_any(tf_equal(tf_expand_dims(x1, -1), tf_reshape(x2, [-1])), -1)
@@ -89,7 +90,7 @@ def isin(x1, x2, assume_unique: bool = False, invert: bool = False):
 
 
 @operation
-def unravel_index(indices, shape: Sequence[Any]):
+def unravel_index(indices: TensorLike, shape: Sequence[Any]):
     """Return the indices along each axis of elements that are counted row by row in an array of a shape."""
     if None in shape:
         raise ValueError(f"`shape` argument cannot contain `None`. Received: shape={shape}")
@@ -116,8 +117,9 @@ def argpartition(x: np.ndarray, kth: int, axis: int = -1):
 
 @operation
 def unique(
-    x, sorted: bool = True, return_index: bool = False, return_inverse: bool = False,
-    return_counts: bool = False, axis=None, size=None, fill_value=None,
+    x: TensorLike, sorted: bool = True, return_index: bool = False, return_inverse: bool = False,
+    return_counts: bool = False, axis: AxisLike | None = None, size: int | Sequence[int] | None = None,
+    fill_value=None,
 ):  # fmt: skip
     """Return the distinct elements of x, or the distinct parts along an axis.
 
@@ -150,7 +152,7 @@ def unique(
     return tuple(wanted) if len(wanted) > 1 else found
 
 
-def _lexicographic(x, axis):
+def _lexicographic(x: Tensor, axis: int):
     """The order of the parts of x along an axis, by their first elements, then by the next."""
     rank = static_rank(x)
     rows = tf_transpose(x, [axis, *(i for i in range(rank) if i != axis)])
@@ -165,7 +167,7 @@ def _lexicographic(x, axis):
     return order
 
 
-def _resized(x, axis, size, fill):
+def _resized(x: Tensor, axis: int, size, fill):
     """The first `size` parts of x along an axis, filled up with a value."""
     kept = tf_minimum(tf_shape(x)[axis], size)
     x = tf_gather(x, tf_range(kept), axis=axis)

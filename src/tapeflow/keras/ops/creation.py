@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
@@ -43,13 +43,13 @@ from tapeflow.ops.sparse.functions import reorder as tf_sparse_reorder
 
 
 @operation
-def array(x, dtype: DTypeLike | None = None):
+def array(x: TensorLike, dtype: DTypeLike | None = None):
     """Return x as a tensor."""
     return tensor(x, dtype)
 
 
 @operation
-def copy(x):
+def copy(x: TensorLike):
     """Return another tensor of the same elements."""
     return tf_identity(tensor(x))
 
@@ -79,32 +79,32 @@ def empty(shape: Sequence[Any], dtype: DTypeLike | None = None):
 
 
 @operation
-def zeros_like(x, dtype: DTypeLike | None = None):
+def zeros_like(x: TensorLike, dtype: DTypeLike | None = None):
     """Return zeros of the shape of x."""
     return tf_zeros_like(tensor(x), dtype)
 
 
 @operation
-def ones_like(x, dtype: DTypeLike | None = None):
+def ones_like(x: TensorLike, dtype: DTypeLike | None = None):
     """Return ones of the shape of x."""
     return tf_ones_like(tensor(x), dtype)
 
 
 @operation
-def empty_like(x, dtype: DTypeLike | None = None):
+def empty_like(x: TensorLike, dtype: DTypeLike | None = None):
     """Return a tensor of the shape of x; its elements are 0."""
     return zeros_like(x, dtype)
 
 
 @operation
-def full_like(x, fill_value, dtype: DTypeLike | None = None):
+def full_like(x: Any, fill_value, dtype: DTypeLike | None = None):
     """Return a value repeated to the shape of x."""
     x = tensor(x)
     return tf_broadcast_to(tensor(fill_value, dtype or x.dtype), tf_shape(x))
 
 
 @operation
-def arange(start, stop=None, step=None, dtype: DTypeLike | None = None):
+def arange(start, stop=None, step: int | None = None, dtype: DTypeLike | None = None):
     """Return the numbers from `start`, or 0, before `stop`, in steps, by default of 1."""
     if dtype is None:
         given = [each for each in (start, stop, step) if each is not None]
@@ -116,7 +116,7 @@ def arange(start, stop=None, step=None, dtype: DTypeLike | None = None):
 @operation
 def linspace(
     start, stop, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike | None = None,
-    axis=0,
+    axis: AxisLike = 0,
 ):
     """Return `num` evenly spaced numbers; without `endpoint`, `stop` is not among them.
 
@@ -142,7 +142,8 @@ def linspace(
 
 @operation
 def logspace(
-    start, stop, num: int = 50, endpoint: bool = True, base=10, dtype: DTypeLike | None = None, axis=0
+    start, stop, num: int = 50, endpoint: bool = True, base: int = 10, dtype: DTypeLike | None = None,
+    axis: AxisLike = 0,
 ):
     """Return `base` to the power of `num` evenly spaced numbers."""
     powers = linspace(start, stop, num, endpoint, axis=axis)
@@ -151,7 +152,7 @@ def logspace(
 
 
 @operation
-def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis=0):
+def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLike | None = None, axis: AxisLike = 0):
     """Return `num` numbers of which each is the same multiple of the one before."""
     dtype = dtype or settings.floatx()
     start, stop = tensor(start, dtype), tensor(stop, dtype)
@@ -161,7 +162,7 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype: DTypeLik
 
 
 @operation
-def vander(x, N=None, increasing: bool = False):
+def vander(x: Any, N=None, increasing: bool = False):
     """Return the powers of the elements of x, one row for each; from the highest down unless `increasing`."""
     x = tensor(x)
     powers = tf_range(tf_shape(x)[0] if N is None else N)
@@ -171,27 +172,29 @@ def vander(x, N=None, increasing: bool = False):
 
 
 @operation
-def eye(N, M=None, k=0, dtype: DTypeLike | None = None):
+def eye(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
     """Return a matrix of zeros with ones on a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
 @operation
-def identity(n, dtype: DTypeLike | None = None):
+def identity(n: int, dtype: DTypeLike | None = None):
     """Return a square matrix of zeros with ones on the diagonal."""
     return eye(n, dtype=dtype)
 
 
 @operation
-def tri(N, M=None, k=0, dtype: DTypeLike | None = None):
+def tri(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
     """Return a matrix of ones with zeros above a diagonal."""
     rows, columns = tf_range(N), tf_range(N if M is None else M)
     return tf_cast(tf_greater_equal(tf_expand_dims(rows, 1) + k, columns), dtype or settings.floatx())
 
 
 @operation
-def one_hot(x, num_classes, axis=-1, dtype: DTypeLike | None = None, sparse: bool = False):
+def one_hot(
+    x: TensorLike, num_classes: int, axis: AxisLike = -1, dtype: DTypeLike | None = None, sparse: bool = False
+):
     """Return vectors of zeros with a one at the index that x has; of zeros where that is no class.
 
     Args:
@@ -208,7 +211,7 @@ def one_hot(x, num_classes, axis=-1, dtype: DTypeLike | None = None, sparse: boo
     return tf_one_hot(x, num_classes, axis=axis, dtype=dtype)
 
 
-def _sparse_one_hot(x, num_classes, axis, dtype):
+def _sparse_one_hot(x, num_classes: int, axis, dtype: DTypeLike):
     axis = axis_of(axis, static_rank(x) + 1)
     places = tf_where(tf_logical_and(tf_greater_equal(x, 0), x < num_classes))
     classes = tf_expand_dims(tf_gather_nd(x, places), 1)
@@ -219,7 +222,10 @@ def _sparse_one_hot(x, num_classes, axis, dtype):
 
 
 @operation
-def multi_hot(inputs, num_classes=None, axis=-1, dtype: DTypeLike | None = None, sparse: bool = False):
+def multi_hot(
+    inputs: Any, num_classes: int | None = None, axis: AxisLike = -1, dtype: DTypeLike | None = None,
+    sparse: bool = False,
+):
     """Return vectors of zeros with ones at all the indices along the last axis of `inputs`.
 
     Args:

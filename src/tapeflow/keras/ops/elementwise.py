@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import floating, floats, operation, promoted, static_rank, tensor
@@ -100,7 +101,7 @@ def _of_two(name: str, function: Callable[..., Any], text: str):
     return _named(lambda x1, x2: function(*promoted(x1, x2)), name, f"{text}, in the dtype that both promote to.")
 
 
-def _precise(x):
+def _precise(x: Tensor):
     """`x` as a tensor; of float64 where it is of int64."""
     x = tensor(x)
     return tf_cast(x, "float64") if x.dtype == "int64" else x
@@ -158,7 +159,7 @@ less_equal = _of_two("less_equal", tf_less_equal, "Return whether x1 <= x2")
 
 
 def _of_bools(name: str, function: Callable[..., Any], text: str):
-    def call(x1, x2):
+    def call(x1: Tensor, x2: Tensor):
         return function(tensor(x1, "bool"), tensor(x2, "bool"))
 
     return _named(call, name, f"{text}, for elements that are not 0.")
@@ -170,7 +171,7 @@ logical_xor = _of_bools("logical_xor", tf_logical_xor, "Return whether one of x1
 
 
 @operation
-def logical_not(x):
+def logical_not(x: TensorLike):
     """Return whether elements are 0 or False."""
     return tf_logical_not(tensor(x, "bool"))
 
@@ -191,7 +192,7 @@ right_shift = bitwise_right_shift = _shift("right_shift", tf_right_shift, "Retur
 
 
 @operation
-def bitwise_not(x):
+def bitwise_not(x: TensorLike):
     """Return x with all bits inverted."""
     return tf_invert(tensor(x))
 
@@ -200,7 +201,7 @@ bitwise_invert = bitwise_not
 
 
 @operation
-def floor_divide(x1, x2):
+def floor_divide(x1: TensorLike, x2: TensorLike):
     """Return the greatest whole number up to x1 / x2.
 
     Args:
@@ -211,7 +212,7 @@ def floor_divide(x1, x2):
 
 
 @operation
-def mod(x1, x2):
+def mod(x1: TensorLike, x2: TensorLike):
     """Return the remainder of x1 / x2, of the sign of x2.
 
     Args:
@@ -221,12 +222,12 @@ def mod(x1, x2):
     return tf_floormod(*_numbers(*promoted(tensor(x1), tensor(x2))))
 
 
-def _numbers(x1, x2):
+def _numbers(x1: Tensor, x2: Tensor):
     return (tf_cast(x1, "int32"), tf_cast(x2, "int32")) if x1.dtype.is_bool else (x1, x2)
 
 
 @operation
-def absolute(x):
+def absolute(x: Any):
     """Return the absolute value."""
     x = tensor(x)
     return x if x.dtype.is_bool or x.dtype.is_unsigned else tf_abs(x)
@@ -236,20 +237,20 @@ abs = absolute
 
 
 @operation
-def negative(x):
+def negative(x: TensorLike):
     """Return -x."""
     return tf_negative(tensor(x))
 
 
 @operation
-def sign(x):
+def sign(x: Any):
     """Return -1, 0 or 1, by the sign."""
     x = tensor(x)
     return tf_cast(tf_not_equal(x, 0), x.dtype) if x.dtype.is_unsigned else tf_sign(x)
 
 
 @operation
-def power(x1, x2):
+def power(x1: Any, x2: Any):
     """Return x1 to the power of x2, in the dtype that both promote to.
 
     Args:
@@ -263,20 +264,20 @@ def power(x1, x2):
 
 
 @operation
-def square(x):
+def square(x: Any):
     """Return x * x."""
     x = tensor(x)
     return tf_square(tf_cast(x, "int32") if x.dtype.is_bool else x)
 
 
 @operation
-def reciprocal(x):
+def reciprocal(x: TensorLike):
     """Return 1 / x."""
     return 1 / floating(x)
 
 
 @operation
-def clip(x, x_min, x_max):
+def clip(x: Any, x_min, x_max):
     """Return x, no less than `x_min` and no more than `x_max`.
 
     Args:
@@ -290,7 +291,7 @@ def clip(x, x_min, x_max):
 
 
 @operation
-def round(x, decimals=0):
+def round(x: Any, decimals: int = 0):
     """Return x rounded to so many decimals, halves to the even neighbor.
 
     Args:
@@ -307,32 +308,32 @@ def round(x, decimals=0):
 
 
 @operation
-def trunc(x):
+def trunc(x: Any):
     """Return x without its fraction."""
     x = tensor(x)
     return tf_where(x < 0, tf_ceil(x), tf_floor(x)) if x.dtype.is_floating else x
 
 
 @operation
-def isfinite(x):
+def isfinite(x: TensorLike):
     """Return whether elements are neither infinite nor NaN."""
     return tf_is_finite(floating(x))
 
 
 @operation
-def isinf(x):
+def isinf(x: TensorLike):
     """Return whether elements are infinite."""
     return tf_is_inf(floating(x))
 
 
 @operation
-def isnan(x):
+def isnan(x: TensorLike):
     """Return whether elements are NaN."""
     return tf_is_nan(floating(x))
 
 
 @operation
-def isclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
+def isclose(x1: Any, x2: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
     """Return whether |x1 - x2| <= atol + rtol * |x2|.
 
     Args:
@@ -351,7 +352,7 @@ def isclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = Fa
 
 
 @operation
-def allclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
+def allclose(x1: TensorLike, x2: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False):
     """Return whether all elements are close, as `isclose`.
 
     Args:
@@ -365,7 +366,7 @@ def allclose(x1, x2, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = F
 
 
 @operation
-def logaddexp(x1, x2):
+def logaddexp(x1: Any, x2: Any):
     """Return log(exp(x1) + exp(x2)).
 
     Args:
@@ -379,7 +380,7 @@ def logaddexp(x1, x2):
 
 
 @operation
-def hypot(x1, x2):
+def hypot(x1: TensorLike, x2: TensorLike):
     """Return sqrt(x1 ** 2 + x2 ** 2).
 
     Args:
@@ -392,7 +393,7 @@ def hypot(x1, x2):
 
 
 @operation
-def where(condition, x1=None, x2=None):
+def where(condition: TensorLike, x1: TensorLike | None = None, x2: TensorLike | None = None):
     """Return elements of `x1` where `condition` holds, of `x2` elsewhere; without them the indices where it holds.
 
     Args:
@@ -409,7 +410,7 @@ def where(condition, x1=None, x2=None):
 
 
 @operation
-def nan_to_num(x, nan: float = 0.0, posinf=None, neginf=None):
+def nan_to_num(x: Any, nan: float = 0.0, posinf=None, neginf=None):
     """Return x with `nan` in place of NaN, and the greatest and least numbers in place of infinities.
 
     Args:
@@ -430,21 +431,21 @@ def nan_to_num(x, nan: float = 0.0, posinf=None, neginf=None):
 
 
 @operation
-def real(x):
+def real(x: Any):
     """Return the real part."""
     x = tensor(x)
     return tf_real(x) if x.dtype.is_complex else x
 
 
 @operation
-def imag(x):
+def imag(x: Any):
     """Return the imaginary part."""
     x = tensor(x)
     return tf_imag(x) if x.dtype.is_complex else tf_zeros_like(x)
 
 
 @operation
-def conjugate(x):
+def conjugate(x: Any):
     """Return the complex conjugate."""
     x = tensor(x)
     return tf_conj(x) if x.dtype.is_complex else x

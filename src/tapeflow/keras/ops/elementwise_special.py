@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floating, operation, promoted, tensor
 from tapeflow.keras.ops.elementwise import logaddexp
@@ -43,26 +45,26 @@ def _wide_floating(x):
 
 
 @operation
-def angle(x):
+def angle(x: TensorLike):
     """Return the angles of complex numbers: 0 of positive real numbers, pi of negative ones."""
     return tf_angle(floating(x))
 
 
 @operation
-def cbrt(x):
+def cbrt(x: Any):
     """Return the cube root; integers become floats."""
     x = _wide_floating(x)
     return tf_sign(x) * tf_pow(tf_abs(x), tf_cast(1 / 3, x.dtype))
 
 
 @operation
-def fabs(x):
+def fabs(x: TensorLike):
     """Return the absolute value as a float."""
     return tf_abs(floating(x))
 
 
 @operation
-def fmax(x1, x2):
+def fmax(x1: TensorLike, x2: TensorLike):
     """Return the greater of two elements; the other one where one is NaN.
 
     Args:
@@ -73,7 +75,7 @@ def fmax(x1, x2):
 
 
 @operation
-def fmin(x1, x2):
+def fmin(x1: TensorLike, x2: TensorLike):
     """Return the lesser of two elements; the other one where one is NaN.
 
     Args:
@@ -83,7 +85,7 @@ def fmin(x1, x2):
     return _ignoring_nan(tf_minimum, *promoted(x1, x2))
 
 
-def _ignoring_nan(choose, x1, x2):
+def _ignoring_nan(choose, x1: Tensor, x2: Tensor):
     chosen = choose(x1, x2)
     if not x1.dtype.is_floating:
         return chosen
@@ -91,7 +93,7 @@ def _ignoring_nan(choose, x1, x2):
 
 
 @operation
-def fmod(x1, x2):
+def fmod(x1: Any, x2: TensorLike):
     """Return the remainder of x1 / x2, of the sign of x1.
 
     Args:
@@ -106,7 +108,7 @@ def fmod(x1, x2):
 
 
 @operation
-def gcd(x1, x2):
+def gcd(x1: TensorLike, x2: TensorLike):
     """Return the greatest common divisor of integers.
 
     Args:
@@ -117,7 +119,7 @@ def gcd(x1, x2):
     shape = tf_broadcast_dynamic_shape(tf_shape(x1), tf_shape(x2))
     x1, x2 = tf_broadcast_to(x1, shape), tf_broadcast_to(x2, shape)
 
-    def step(a, b):
+    def step(a: Tensor, b: Tensor):
         done = tf_equal(b, 0)
         rest = tf_floormod(a, tf_where(done, tf_ones_like(b), b))
         return tf_where(done, a, b), tf_where(done, b, rest)
@@ -126,7 +128,7 @@ def gcd(x1, x2):
 
 
 @operation
-def lcm(x1, x2):
+def lcm(x1: TensorLike, x2: TensorLike):
     """Return the least common multiple of integers.
 
     Args:
@@ -147,7 +149,7 @@ def _magnitudes(name: str, x1, x2):
 
 
 @operation
-def heaviside(x1, x2):
+def heaviside(x1: Any, x2: Any):
     """Return 0 where x1 is negative, x2 where it is 0, and 1 where it is positive.
 
     Args:
@@ -159,34 +161,34 @@ def heaviside(x1, x2):
 
 
 @operation
-def i0(x):
+def i0(x: TensorLike):
     """Return the modified Bessel function of the first kind of order 0."""
     return tf_bessel_i0(_wide_floating(x))
 
 
 @operation
-def isneginf(x):
+def isneginf(x: Any):
     """Return whether elements are negative infinity."""
     x = floating(x)
     return tf_logical_and(tf_is_inf(x), x < 0)
 
 
 @operation
-def isposinf(x):
+def isposinf(x: Any):
     """Return whether elements are positive infinity."""
     x = floating(x)
     return tf_logical_and(tf_is_inf(x), x > 0)
 
 
 @operation
-def isreal(x):
+def isreal(x: Any):
     """Return whether the imaginary part of elements is 0."""
     x = tensor(x)
     return tf_equal(tf_imag(x), 0) if x.dtype.is_complex else tf_ones_like(x, dtype="bool")
 
 
 @operation
-def ldexp(x1, x2):
+def ldexp(x1: Any, x2: Any):
     """Return x1 * 2 ** x2, for integers x2.
 
     Args:
@@ -202,7 +204,7 @@ def ldexp(x1, x2):
 
 
 @operation
-def logaddexp2(x1, x2):
+def logaddexp2(x1: Any, x2: Any):
     """Return log2(2 ** x1 + 2 ** x2).
 
     Args:
@@ -214,7 +216,7 @@ def logaddexp2(x1, x2):
 
 
 @operation
-def nextafter(x1, x2):
+def nextafter(x1: Any, x2: Any):
     """Return the next number of float64 after x1 towards x2, in the dtype that both promote to.
 
     Args:
@@ -226,7 +228,7 @@ def nextafter(x1, x2):
 
 
 @operation
-def signbit(x):
+def signbit(x: Any):
     """Return whether the sign bit is set, as it is of -0.0."""
     x = tensor(x)
     if x.dtype.is_bool:
@@ -237,7 +239,7 @@ def signbit(x):
 
 
 @operation
-def sinc(x):
+def sinc(x: Any):
     """Return sin(pi x) / (pi x), and 1 at 0."""
     x = floating(x)
     scaled = x * tf_cast(math.pi, x.dtype)
@@ -246,7 +248,7 @@ def sinc(x):
 
 
 @operation
-def select(condlist, choicelist, default=0):
+def select(condlist, choicelist, default: int = 0):
     """Return elements of the first of `choicelist` whose condition holds, `default` where none does.
 
     Args:

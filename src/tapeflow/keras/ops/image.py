@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.dtypes import DType
@@ -73,7 +73,7 @@ def _checked(value: str, name: str, allowed: Sequence[str]):
         raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
 
 
-def _batch(images, data_format: str | None, rank=2):
+def _batch(images: Any, data_format: str | None, rank=2):
     """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
     images = tensor(images)
     if static_rank(images) not in (rank + 1, rank + 2):
@@ -95,21 +95,21 @@ def _batch(images, data_format: str | None, rank=2):
 
 
 @operation
-def rgb_to_grayscale(images, data_format: str | None = None):
+def rgb_to_grayscale(images: TensorLike, data_format: str | None = None):
     """Return the brightness of pixels as one channel."""
     x, back = _batch(images, data_format)
     return back(tf_rgb_to_grayscale(x))
 
 
 @operation
-def rgb_to_hsv(images, data_format: str | None = None):
+def rgb_to_hsv(images: TensorLike, data_format: str | None = None):
     """Return hue, saturation and value of pixels given as red, green and blue."""
     x, back = _batch(_of_floats(images), data_format)
     return back(tf_rgb_to_hsv(x))
 
 
 @operation
-def hsv_to_rgb(images, data_format: str | None = None):
+def hsv_to_rgb(images: TensorLike, data_format: str | None = None):
     """Return red, green and blue of pixels given as hue, saturation and value."""
     x, back = _batch(_of_floats(images), data_format)
     return back(tf_hsv_to_rgb(x))
@@ -123,7 +123,7 @@ def _of_floats(images):
 
 
 @operation
-def sobel_edges(images, data_format: str | None = None):
+def sobel_edges(images: TensorLike, data_format: str | None = None):
     """Return the changes of images along their heights and widths, as a last axis."""
     images = tensor(images)
     if settings.normalize_data_format(data_format) == "channels_last":
@@ -145,7 +145,7 @@ def ssim(
 
 @operation
 def resize(
-    images, size, interpolation: str = "bilinear", antialias: bool = False,
+    images: TensorLike, size, interpolation: str = "bilinear", antialias: bool = False,
     crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False, fill_mode: str = "constant",
     fill_value: float = 0.0, data_format: str | None = None,
 ):  # fmt: skip
@@ -194,7 +194,7 @@ def _cut(have, part, whole):
 
 @operation
 def affine_transform(
-    images, transform, interpolation: str = "bilinear", fill_mode: str = "constant", fill_value=0,
+    images: TensorLike, transform, interpolation: str = "bilinear", fill_mode: str = "constant", fill_value: int = 0,
     data_format: str | None = None,
 ):
     """Return images whose pixel (x, y) is that of the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k).
@@ -218,7 +218,7 @@ def affine_transform(
 
 @operation
 def perspective_transform(
-    images, start_points, end_points, interpolation: str = "bilinear", fill_value=0,
+    images: TensorLike, start_points, end_points, interpolation: str = "bilinear", fill_value: int = 0,
     data_format: str | None = None,
 ):
     """Return images warped such that four points of each move.
@@ -250,7 +250,7 @@ def _homography(start, end):
     return tf_squeeze(tf_solve(equations, tf_reshape(start, [-1, 8, 1])), [-1])
 
 
-def _patches(x, rank, size, strides, dilation_rate, padding, data_format: str | None):
+def _patches(x, rank: int, size, strides, dilation_rate, padding, data_format: str | None):
     size = normalize_tuple(size, rank, "size")
     strides = size if strides is None else normalize_tuple(strides, rank, "strides")
     x, back = _batch(x, data_format, rank)
@@ -260,14 +260,15 @@ def _patches(x, rank, size, strides, dilation_rate, padding, data_format: str | 
     return back(conv(x, kernel, strides, padding, "channels_last", dilation_rate))
 
 
-def _unit(n, dtype: DType):
+def _unit(n: int, dtype: DType):
     steps = tf_range(n)
     return tf_cast(tf_expand_dims(steps, 0) == tf_expand_dims(steps, 1), dtype)
 
 
 @operation
 def extract_patches(
-    images, size, strides=None, dilation_rate=1, padding: str = "valid", data_format: str | None = None
+    images: TensorLike, size: int | Sequence[int], strides: int | Sequence[int] | None = None,
+    dilation_rate: int | Sequence[int] = 1, padding: str = "valid", data_format: str | None = None,
 ):
     """Return the patches of images as channels, each pixel by pixel."""
     rank = len(size) if isinstance(size, (tuple, list)) else 2
@@ -276,7 +277,8 @@ def extract_patches(
 
 @operation
 def extract_patches_3d(
-    volumes, size, strides=None, dilation_rate=1, padding: str = "valid", data_format: str | None = None
+    volumes, size: int | Sequence[int], strides: int | Sequence[int] | None = None,
+    dilation_rate: int | Sequence[int] = 1, padding: str = "valid", data_format: str | None = None,
 ):
     """Return the patches of volumes as channels."""
     return _patches(volumes, 3, size, strides, dilation_rate, padding, data_format)
@@ -293,7 +295,7 @@ def _sizes(images, data_format: str | None):
     return images, [tf_shape(images)[i] if images.shape[i] is None else images.shape[i] for i in axes], axes
 
 
-def _two_of(before, after, target, have, names, cut):
+def _two_of(before, after, target, have, names: Sequence[str], cut):
     """What to add or cut before and after, of which one of three numbers is left out."""
     if sum(value is None for value in (before, after, target)) != 1:
         raise ValueError(f"Must specify exactly two of {names}. Received: {before}, {after}, {target}")
@@ -307,7 +309,7 @@ def _two_of(before, after, target, have, names, cut):
 
 @operation
 def pad_images(
-    images, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None, target_height=None,
+    images: Any, top_padding=None, left_padding=None, bottom_padding=None, right_padding=None, target_height=None,
     target_width=None, data_format: str | None = None,
 ):  # fmt: skip
     """Return images with zeros around them; two of the paddings and the target are given for each axis."""
@@ -322,8 +324,8 @@ def pad_images(
 
 @operation
 def crop_images(
-    images, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None,
-    target_height=None, target_width=None, data_format: str | None = None,
+    images: Any, top_cropping=None, left_cropping=None, bottom_cropping=None, right_cropping=None, target_height=None,
+    target_width=None, data_format: str | None = None,
 ):  # fmt: skip
     """Return images cut on their sides; two of the croppings and the target are given for each axis."""
     images, (height, width), axes = _sizes(images, data_format)
@@ -446,14 +448,14 @@ def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode="cons
     return tf_cast(tf_round(total) if inputs.dtype.is_integer else total, inputs.dtype)
 
 
-def _cubic(x):
+def _cubic(x: Tensor):
     near = ((1.5 * x - 2.5) * x) * x + 1
     far = ((-0.5 * x + 2.5) * x - 4) * x + 2
     return tf_where(x >= 2, tf_zeros_like(x), tf_where(x >= 1, far, near))
 
 
 def _lanczos(radius: float):
-    def kernel(x):
+    def kernel(x: Tensor):
         safe = tf_where(x > 1e-3, x, tf_ones_like(x))
         y = radius * tf_sin(math.pi * safe) * tf_sin(math.pi * safe / radius) / (math.pi * safe) ** 2
         return tf_where(x > radius, tf_zeros_like(x), tf_where(x > 1e-3, y, tf_ones_like(x)))
@@ -461,7 +463,7 @@ def _lanczos(radius: float):
     return kernel
 
 
-def _triangle(x):
+def _triangle(x: Tensor):
     return tf_maximum(tf_zeros_like(x), 1 - x)
 
 

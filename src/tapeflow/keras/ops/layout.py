@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
@@ -19,7 +21,7 @@ from tapeflow.ops.math.complex_numbers import complex as tf_complex
 
 
 @operation
-def vsplit(x, indices_or_sections):
+def vsplit(x: TensorLike, indices_or_sections):
     """Return the parts of x along its first axis: so many of one size, or split at indices.
 
     Args:
@@ -30,7 +32,7 @@ def vsplit(x, indices_or_sections):
 
 
 @operation
-def hsplit(x, indices_or_sections):
+def hsplit(x: TensorLike, indices_or_sections):
     """Return the parts of x along its second axis, or along the only one.
 
     Args:
@@ -42,7 +44,7 @@ def hsplit(x, indices_or_sections):
 
 
 @operation
-def dsplit(x, indices_or_sections):
+def dsplit(x: TensorLike, indices_or_sections):
     """Return the parts of x along its third axis.
 
     Args:
@@ -53,7 +55,7 @@ def dsplit(x, indices_or_sections):
 
 
 @operation
-def view_as_complex(x):
+def view_as_complex(x: Any):
     """Return complex numbers of the pairs along the last axis."""
     x = floats(x)[0]
     if x.shape.rank is None or not x.shape.rank or x.shape[-1] != 2:
@@ -62,14 +64,14 @@ def view_as_complex(x):
 
 
 @operation
-def view_as_real(x):
+def view_as_real(x: TensorLike):
     """Return the real and imaginary parts as pairs along a new last axis."""
     x = tensor(x)
     return tf_stack([real(x), imag(x)], -1)
 
 
 @operation
-def view(x, dtype: DTypeLike | None = None):
+def view(x: Any, dtype: DTypeLike | None = None):
     """Return the bytes of x as numbers of another dtype; the last axis becomes longer or shorter with their size.
 
     Args:
@@ -112,7 +114,7 @@ def _axes(side):
 
 
 @operation
-def rearrange(tensor, pattern, **axes_lengths):
+def rearrange(tensor: Any, pattern, **axes_lengths):
     """Return a tensor with its axes named, split, reordered and merged, such as by "b h w c -> b (h w) c".
 
     Args:
@@ -129,7 +131,7 @@ def rearrange(tensor, pattern, **axes_lengths):
     return _rearranged(tensor, before, names, after, axes_lengths)
 
 
-def _rearranged(x, before, names, after, lengths):
+def _rearranged(x, before, names: Sequence[str], after, lengths):
     x = tensor(x)
     dynamic = tf_shape(x)
     sizes = dict(lengths)

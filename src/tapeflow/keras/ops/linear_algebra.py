@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
     axis_of,
@@ -42,7 +45,7 @@ from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 
 
 @operation
-def matmul(x1, x2):
+def matmul(x1: Any, x2: TensorLike):
     """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right.
 
     Args:
@@ -99,7 +102,7 @@ def inner(x1, x2):
 
 
 @operation
-def outer(x1, x2):
+def outer(x1: Any, x2: TensorLike):
     """Return the products of each element of x1 with each of x2, as a matrix.
 
     Args:
@@ -113,7 +116,7 @@ def outer(x1, x2):
 
 
 @operation
-def vdot(x1, x2):
+def vdot(x1: TensorLike, x2: TensorLike):
     """Return the sum of products of all elements, those of x1 conjugated.
 
     Args:
@@ -138,7 +141,7 @@ def einsum(subscripts, *operands):
 
 
 @operation
-def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(x1: Any, x2: Any, axisa=-1, axisb=-1, axisc=-1, axis: AxisLike | None = None):
     """Return the cross products of vectors of 3 elements along axes.
 
     Args:
@@ -159,14 +162,14 @@ def cross(x1, x2, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return tf_stack(parts, axisc)
 
 
-def _last(x, axis):
+def _last(x, axis: int):
     rank = static_rank(x)
     axis = axis_of(axis, rank)
     return tf_transpose(x, [*(i for i in range(rank) if i != axis), axis])
 
 
 @operation
-def cholesky(x, upper: bool = False):
+def cholesky(x: TensorLike, upper: bool = False):
     """Return the triangular L of x = L L^T, or L^T with `upper`.
 
     Args:
@@ -178,31 +181,31 @@ def cholesky(x, upper: bool = False):
 
 
 @operation
-def det(x):
+def det(x: TensorLike):
     """Return the determinants."""
     return tf_det(floating(x))
 
 
 @operation
-def slogdet(x):
+def slogdet(x: TensorLike):
     """Return the signs of the determinants and the logarithms of their absolute values."""
     return tuple(tf_slogdet(floating(x)))
 
 
 @operation
-def logdet(x):
+def logdet(x: TensorLike):
     """Return the logarithms of the determinants of positive definite matrices."""
     return tf_logdet(floating(x))
 
 
 @operation
-def inv(x):
+def inv(x: TensorLike):
     """Return the inverse matrices."""
     return tf_inv(floating(x))
 
 
 @operation
-def pinv(x, rcond=None):
+def pinv(x: TensorLike, rcond=None):
     """Return the pseudo-inverse matrices.
 
     Args:
@@ -213,13 +216,13 @@ def pinv(x, rcond=None):
 
 
 @operation
-def eigh(x):
+def eigh(x: TensorLike):
     """Return the eigenvalues and eigenvectors of Hermitian matrices."""
     return tf_eigh(floating(x))
 
 
 @operation
-def qr(x, mode: str = "reduced"):
+def qr(x: TensorLike, mode: str = "reduced"):
     """Return orthonormal Q and triangular R, with x = Q R; Q is square in mode "complete".
 
     Args:
@@ -233,7 +236,7 @@ def qr(x, mode: str = "reduced"):
 
 
 @operation
-def svd(x, full_matrices: bool = True, compute_uv: bool = True):
+def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True):
     """Return U, the singular values and V^H; only the values without `compute_uv`.
 
     Args:
@@ -249,7 +252,7 @@ def svd(x, full_matrices: bool = True, compute_uv: bool = True):
 
 
 @operation
-def solve(a, b):
+def solve(a: TensorLike, b: TensorLike):
     """Return x with a x = b, where b is a vector or a matrix.
 
     Args:
@@ -263,7 +266,7 @@ def solve(a, b):
 
 
 @operation
-def solve_triangular(a, b, lower: bool = False):
+def solve_triangular(a: TensorLike, b: TensorLike, lower: bool = False):
     """Return x with a x = b, for a triangular a.
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops import reductions
 from tapeflow.keras.ops.conversion import (
@@ -46,7 +49,7 @@ from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
 
 
 @operation
-def cholesky_inverse(x, upper: bool = False):
+def cholesky_inverse(x: Any, upper: bool = False):
     """Return the inverse of L L^T from L, or of U^T U from U with `upper`.
 
     Args:
@@ -61,20 +64,20 @@ def cholesky_inverse(x, upper: bool = False):
 
 
 @operation
-def eig(x):
+def eig(x: TensorLike):
     """Return the eigenvalues and eigenvectors of square matrices, as complex numbers."""
     return tf_eig(floating(x))
 
 
 @operation
-def lu_factor(x):
+def lu_factor(x: TensorLike):
     """Return L and U in one matrix, and where each row of x went."""
     factors, order = tf_lu(floating(x))
     return factors, tf_invert_permutation(order)
 
 
 @operation
-def matrix_rank(x, tol=None):
+def matrix_rank(x: TensorLike, tol=None):
     """Return how many singular values are greater than `tol`.
 
     Args:
@@ -85,7 +88,7 @@ def matrix_rank(x, tol=None):
 
 
 @operation
-def lstsq(a, b, rcond=None):
+def lstsq(a: Any, b: Any, rcond=None):
     """Return the x of least norm for which a x is nearest to b.
 
     Args:
@@ -111,7 +114,7 @@ def lstsq(a, b, rcond=None):
 
 
 @operation
-def norm(x, ord=None, axis=None, keepdims: bool = False):
+def norm(x: TensorLike, ord=None, axis: AxisLike | None = None, keepdims: bool = False):
     """Return norms of vectors along one axis or of matrices along two, by default of all elements.
 
     Args:
@@ -133,7 +136,7 @@ def norm(x, ord=None, axis=None, keepdims: bool = False):
 _INFINITE = {float("inf"): tf_reduce_max, float("-inf"): tf_reduce_min}
 
 
-def _vector_norm(x, order, axis, keepdims: bool):
+def _vector_norm(x, order: int, axis: int, keepdims: bool):
     if isinstance(order, str):
         raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={order}")
     if order in _INFINITE:
@@ -150,7 +153,7 @@ _OF_SUMS = {1: (0, tf_reduce_max), -1: (0, tf_reduce_min),
 _OF_SINGULAR_VALUES = {2: tf_reduce_max, -2: tf_reduce_min, "nuc": tf_reduce_sum}
 
 
-def _matrix_norm(x, order, axes, keepdims: bool):
+def _matrix_norm(x, order: int, axes, keepdims: bool):
     if order in _OF_SUMS:
         summed, reduce = _OF_SUMS[order]
         found = reduce(tf_reduce_sum(tf_abs(x), axes[summed], True), axes, True)
@@ -169,7 +172,7 @@ def _matrix_norm(x, order, axes, keepdims: bool):
 
 
 @operation
-def kron(x1, x2):
+def kron(x1: Any, x2: Any):
     """Return the Kronecker product: x2 times each element of x1, as blocks.
 
     Args:
@@ -190,7 +193,7 @@ def _sizes(x):
 
 
 @operation
-def corrcoef(x):
+def corrcoef(x: Any):
     """Return the correlation coefficients of the rows of x."""
     x = floating(x)
     if not static_rank(x):
@@ -233,7 +236,7 @@ def correlate(x1, x2, mode="valid"):
 
 
 @operation
-def cdist(x, y):
+def cdist(x: Any, y: Any):
     """Return the Euclidean distances of each row of x to each row of y.
 
     Args:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tapeflow.core.annotations import DTypeLike
+from typing import Any
+
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops import reductions
 from tapeflow.keras.ops.conversion import axes_of, floating, operation, static_rank, tensor
@@ -39,7 +41,7 @@ def _filled(x, value):
 
 
 @operation
-def nansum(x, axis=None, keepdims: bool = False):
+def nansum(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the sum of what is not NaN along axes.
 
     Args:
@@ -51,7 +53,7 @@ def nansum(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nanprod(x, axis=None, keepdims: bool = False):
+def nanprod(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the product of what is not NaN along axes.
 
     Args:
@@ -63,7 +65,7 @@ def nanprod(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nancumsum(x, axis=None, dtype: DTypeLike | None = None):
+def nancumsum(x: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the sums up to each element along an axis, NaN counted as 0.
 
     Args:
@@ -75,7 +77,7 @@ def nancumsum(x, axis=None, dtype: DTypeLike | None = None):
 
 
 @operation
-def nancumprod(x, axis=None, dtype: DTypeLike | None = None):
+def nancumprod(x: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the products up to each element along an axis, NaN counted as 1.
 
     Args:
@@ -95,7 +97,7 @@ def _extreme(x, axis, keepdims: bool, reduce, least):
 
 
 @operation
-def nanmax(x, axis=None, keepdims: bool = False):
+def nanmax(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the greatest element that is not NaN along axes; NaN where there is none.
 
     Args:
@@ -107,7 +109,7 @@ def nanmax(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nanmin(x, axis=None, keepdims: bool = False):
+def nanmin(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the least element that is not NaN along axes; NaN where there is none.
 
     Args:
@@ -127,7 +129,7 @@ def _place(x, axis, keepdims: bool, find, least):
 
 
 @operation
-def nanargmax(x, axis=None, keepdims: bool = False):
+def nanargmax(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the index of the first greatest element that is not NaN; -1 where there is none.
 
     Args:
@@ -139,7 +141,7 @@ def nanargmax(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nanargmin(x, axis=None, keepdims: bool = False):
+def nanargmin(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the index of the first least element that is not NaN; -1 where there is none.
 
     Args:
@@ -156,7 +158,7 @@ def _counted(x, axis, keepdims: bool):
 
 
 @operation
-def nanmean(x, axis=None, keepdims: bool = False):
+def nanmean(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the mean of what is not NaN along axes.
 
     Args:
@@ -169,7 +171,7 @@ def nanmean(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nanvar(x, axis=None, keepdims: bool = False):
+def nanvar(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the variance of what is not NaN along axes.
 
     Args:
@@ -183,7 +185,7 @@ def nanvar(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def nanstd(x, axis=None, keepdims: bool = False):
+def nanstd(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the standard deviation of what is not NaN along axes.
 
     Args:
@@ -194,7 +196,7 @@ def nanstd(x, axis=None, keepdims: bool = False):
     return tf_sqrt(nanvar(x, axis, keepdims))
 
 
-def _linear(position, low, high):
+def _linear(position: int, low, high):
     share = position - tf_floor(position)
     return tf_where(tf_equal(share, 0), low, low * (1 - share) + high * share)
 
@@ -209,7 +211,7 @@ _METHODS = {
 
 
 @operation
-def nanquantile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+def nanquantile(x: Any, q, axis: AxisLike | None = None, method: str = "linear", keepdims: bool = False):
     """Return the values below which a share `q` of what is not NaN along axes lies.
 
     Args:
@@ -243,7 +245,7 @@ def nanquantile(x, q, axis=None, method: str = "linear", keepdims: bool = False)
 
 
 @operation
-def nanpercentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+def nanpercentile(x: TensorLike, q, axis: AxisLike | None = None, method: str = "linear", keepdims: bool = False):
     """Return the values below which `q` percent of what is not NaN along axes lie.
 
     Args:
@@ -257,7 +259,7 @@ def nanpercentile(x, q, axis=None, method: str = "linear", keepdims: bool = Fals
 
 
 @operation
-def nanmedian(x, axis=None, keepdims: bool = False):
+def nanmedian(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the median of what is not NaN along axes.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras import activations, settings
 from tapeflow.keras.ops.conversion import (
@@ -50,7 +51,7 @@ from tapeflow.ops.nn.softmax import softmax as tf_softmax
 
 
 def _activation(name: str, function: Callable[..., Any], text: str):
-    def call(x):
+    def call(x: Tensor):
         return function(floating(x))
 
     call.__name__ = call.__qualname__ = name
@@ -72,84 +73,84 @@ sparse_sigmoid = _activation("sparse_sigmoid", activations.sparse_sigmoid, "Retu
 
 
 @operation
-def relu(x):
+def relu(x: TensorLike):
     """Return max(x, 0)."""
     return activations.nn_relu(tensor(x))
 
 
 @operation
-def relu6(x):
+def relu6(x: TensorLike):
     """Return min(max(x, 0), 6)."""
     return activations.relu6(tensor(x))
 
 
 @operation
-def hard_sigmoid(x):
+def hard_sigmoid(x: TensorLike):
     """Return relu6(x + 3) / 6."""
     return activations.relu6(floating(x) + 3.0) / 6.0
 
 
 @operation
-def elu(x, alpha: float = 1.0):
+def elu(x: TensorLike, alpha: float = 1.0):
     """Return x where positive, alpha * (exp(x) - 1) elsewhere."""
     return activations.elu(floating(x), alpha)
 
 
 @operation
-def celu(x, alpha: float = 1.0):
+def celu(x: TensorLike, alpha: float = 1.0):
     """Return max(x, 0) + min(0, alpha * (exp(x / alpha) - 1))."""
     return activations.celu(floating(x), alpha)
 
 
 @operation
-def gelu(x, approximate: bool = True):
+def gelu(x: TensorLike, approximate: bool = True):
     """Return x times the normal distribution function of x."""
     return activations.gelu(floating(x), approximate)
 
 
 @operation
-def glu(x, axis=-1):
+def glu(x: TensorLike, axis: AxisLike = -1):
     """Return the first half of x along an axis times the sigmoid of the second."""
     return activations.glu(floating(x), axis)
 
 
 @operation
-def leaky_relu(x, negative_slope: float = 0.2):
+def leaky_relu(x: TensorLike, negative_slope: float = 0.2):
     """Return x where positive, negative_slope * x elsewhere."""
     return activations.leaky_relu(floating(x), negative_slope)
 
 
 @operation
-def soft_shrink(x, threshold: float = 0.5):
+def soft_shrink(x: TensorLike, threshold: float = 0.5):
     """Return x moved by `threshold` towards 0, and 0 within it."""
     return activations.soft_shrink(floating(x), threshold)
 
 
 @operation
-def hard_shrink(x, threshold: float = 0.5):
+def hard_shrink(x: TensorLike, threshold: float = 0.5):
     """Return x, and 0 where |x| is `threshold` or less."""
     return activations.hard_shrink(floating(x), threshold)
 
 
 @operation
-def squareplus(x, b=4):
+def squareplus(x: TensorLike, b: TensorLike = 4):
     """Return (x + sqrt(x^2 + b)) / 2."""
     return activations.squareplus(floating(x), b)
 
 
 @operation
-def sparsemax(x, axis=-1):
+def sparsemax(x: TensorLike, axis: AxisLike = -1):
     """Return the point of the probability simplex that is nearest to x."""
     return activations.sparsemax(floating(x), axis)
 
 
 @operation
-def threshold(x, threshold, default_value):
+def threshold(x: TensorLike, threshold: float, default_value: TensorLike):
     """Return x where it is greater than `threshold`, `default_value` elsewhere."""
     return activations.threshold(floating(x), threshold, default_value)
 
 
-def _normalized(x, axis, function):
+def _normalized(x, axis, function: Callable[..., Any]):
     x = floating(x)
     if not isinstance(axis, (list, tuple)):
         return function(x, axis=axis)
@@ -164,19 +165,19 @@ def _normalized(x, axis, function):
 
 
 @operation
-def softmax(x, axis=-1):
+def softmax(x: TensorLike, axis: AxisLike = -1):
     """Return exp(x) / sum(exp(x)) along an axis, or several."""
     return _normalized(x, axis, tf_softmax)
 
 
 @operation
-def log_softmax(x, axis=-1):
+def log_softmax(x: TensorLike, axis: AxisLike = -1):
     """Return log(softmax(x)) along an axis, or several."""
     return _normalized(x, axis, tf_log_softmax)
 
 
 @operation
-def normalize(x, axis=-1, order=2, epsilon=None):
+def normalize(x: TensorLike, axis: AxisLike = -1, order: int = 2, epsilon: float | None = None):
     """Return x divided by its norm of an order along an axis, or by `epsilon` where that is greater."""
     if not isinstance(order, int) or order < 1:
         raise ValueError(f"Argument `order` must be an int >= 1. Received: order={order}")
@@ -190,7 +191,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
 
 @operation
-def moments(x, axes, keepdims: bool = False, synchronized: bool = False):
+def moments(x: Any, axes: AxisLike, keepdims: bool = False, synchronized: bool = False):
     """Return the mean and the variance along axes; `synchronized` must be False."""
     if synchronized:
         raise NotImplementedError("Moments over replicas are not supported: synchronized must be False.")
@@ -201,7 +202,9 @@ def moments(x, axes, keepdims: bool = False, synchronized: bool = False):
 
 
 @operation
-def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilon: float = 1e-3):
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, axis, offset: Any = None, scale=None, epsilon: float = 1e-3
+):
     """Return (x - mean) / sqrt(variance + epsilon) * scale + offset, of vectors along an axis."""
     x = tensor(x)
     shape = [1] * static_rank(x)
@@ -213,7 +216,9 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
 
 
 @operation
-def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None):
+def layer_normalization(
+    x: Any, gamma: Any = None, beta: Any = None, axis: AxisLike = -1, epsilon: float | None = None
+):
     """Return x with mean 0 and variance 1 along axes, times gamma plus beta."""
     x = floating(x)
     wide = tf_cast(x, "float32") if x.dtype.size < 4 else x
@@ -229,7 +234,7 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None):
 
 
 @operation
-def rms_normalization(x, scale=None, axis=-1, epsilon=None):
+def rms_normalization(x: Any, scale=None, axis: AxisLike = -1, epsilon: float | None = None):
     """Return x divided by the root of its mean square along an axis, times `scale`."""
     x = floating(x)
     wide = tf_cast(x, "float32") if x.dtype.size < 4 else x
@@ -239,7 +244,7 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
 
 
 @operation
-def in_top_k(targets, predictions, k):
+def in_top_k(targets: TensorLike, predictions: TensorLike, k: int):
     """Return whether the class that is the target is among the k with the highest predictions."""
     return tf_in_top_k(tensor(targets), tensor(predictions), k)
 
@@ -252,7 +257,7 @@ def polar(abs_, angle):
 
 
 @operation
-def psnr(x1, x2, max_val):
+def psnr(x1: Any, x2: Any, max_val):
     """Return the peak signal-to-noise ratio of all elements, in decibels."""
     x1, x2 = promoted(x1, x2)
     error = tf_reduce_mean(tf_square(x1 - x2))
@@ -260,7 +265,7 @@ def psnr(x1, x2, max_val):
 
 
 @operation
-def binary_crossentropy(target, output, from_logits: bool = False):
+def binary_crossentropy(target: Any, output: Any, from_logits: bool = False):
     """Return the binary cross-entropy of each element."""
     output = floating(output)
     target = tf_cast(target, output.dtype)
@@ -274,7 +279,7 @@ def binary_crossentropy(target, output, from_logits: bool = False):
 
 
 @operation
-def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
+def categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: AxisLike = -1):
     """Return the cross-entropy of probabilities along an axis, or of logits."""
     target, output = tensor(target), tensor(output)
     if not static_rank(target) or not target.shape.is_compatible_with(output.shape):
@@ -288,7 +293,7 @@ def categorical_crossentropy(target, output, from_logits: bool = False, axis=-1)
 
 
 @operation
-def sparse_categorical_crossentropy(target, output, from_logits: bool = False, axis=-1):
+def sparse_categorical_crossentropy(target: Any, output: Any, from_logits: bool = False, axis: AxisLike = -1):
     """Return the cross-entropy of probabilities along the last axis, or of logits, where targets are classes."""
     target, output = tf_cast(tensor(target), "int64"), tensor(output)
     if axis not in (-1, static_rank(output) - 1):

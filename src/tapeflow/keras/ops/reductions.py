@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import (
     axes_of,
@@ -53,7 +54,7 @@ from tapeflow.ops.math.sorting import sort as tf_sort
 
 
 @operation
-def sum(x: TensorLike, axis=None, keepdims: bool = False):
+def sum(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the sum along axes; small integers are added up in 32 bits.
 
     Args:
@@ -65,7 +66,7 @@ def sum(x: TensorLike, axis=None, keepdims: bool = False):
 
 
 @operation
-def prod(x, axis=None, keepdims: bool = False, dtype: DTypeLike | None = None):
+def prod(x, axis: AxisLike | None = None, keepdims: bool = False, dtype: DTypeLike | None = None):
     """Return the product along axes; small integers are multiplied in 32 bits.
 
     Args:
@@ -91,7 +92,7 @@ def mean(x: TensorLike, axis: int | None = None, keepdims: bool = False):
 
 
 @operation
-def var(x, axis=None, keepdims: bool = False):
+def var(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the variance along axes.
 
     Args:
@@ -103,7 +104,7 @@ def var(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def std(x, axis=None, keepdims: bool = False):
+def std(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the standard deviation along axes.
 
     Args:
@@ -124,7 +125,7 @@ def _extreme(x, axis, keepdims: bool, initial, reduce, choose):
 
 
 @operation
-def max(x, axis=None, keepdims: bool = False, initial=None):
+def max(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, initial=None):
     """Return the greatest element along axes, at least `initial`.
 
     Args:
@@ -137,7 +138,7 @@ def max(x, axis=None, keepdims: bool = False, initial=None):
 
 
 @operation
-def min(x, axis=None, keepdims: bool = False, initial=None):
+def min(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, initial=None):
     """Return the least element along axes, at most `initial`.
 
     Args:
@@ -150,7 +151,7 @@ def min(x, axis=None, keepdims: bool = False, initial=None):
 
 
 @operation
-def amax(x, axis=None, keepdims: bool = False):
+def amax(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the greatest element along axes.
 
     Args:
@@ -162,7 +163,7 @@ def amax(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def amin(x, axis=None, keepdims: bool = False):
+def amin(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the least element along axes.
 
     Args:
@@ -174,7 +175,7 @@ def amin(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def all(x, axis=None, keepdims: bool = False):
+def all(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return whether all elements along axes are true.
 
     Args:
@@ -186,7 +187,7 @@ def all(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def any(x, axis=None, keepdims: bool = False):
+def any(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return whether an element along axes is true.
 
     Args:
@@ -198,7 +199,7 @@ def any(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def count_nonzero(x, axis=None):
+def count_nonzero(x: TensorLike, axis: AxisLike | None = None):
     """Return how many elements along axes are not 0.
 
     Args:
@@ -209,7 +210,7 @@ def count_nonzero(x, axis=None):
 
 
 @operation
-def logsumexp(x, axis=None, keepdims: bool = False):
+def logsumexp(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the logarithm of the sum of exp(x) along axes.
 
     Args:
@@ -231,7 +232,7 @@ def _place(x, axis, keepdims: bool, find):
 
 
 @operation
-def argmax(x, axis=None, keepdims: bool = False):
+def argmax(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the index of the first greatest element along an axis, or among all.
 
     Args:
@@ -243,7 +244,7 @@ def argmax(x, axis=None, keepdims: bool = False):
 
 
 @operation
-def argmin(x, axis=None, keepdims: bool = False):
+def argmin(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the index of the first least element along an axis, or among all.
 
     Args:
@@ -261,7 +262,7 @@ def _cumulated(x, axis, dtype: DTypeLike | None, cumulate):
 
 
 @operation
-def cumsum(x, axis=None, dtype: DTypeLike | None = None):
+def cumsum(x: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the running sum along an axis, or over all elements in a row.
 
     Args:
@@ -273,7 +274,7 @@ def cumsum(x, axis=None, dtype: DTypeLike | None = None):
 
 
 @operation
-def cumprod(x, axis=None, dtype: DTypeLike | None = None):
+def cumprod(x: TensorLike, axis: AxisLike | None = None, dtype: DTypeLike | None = None):
     """Return the running product along an axis, or over all elements in a row.
 
     Args:
@@ -285,7 +286,7 @@ def cumprod(x, axis=None, dtype: DTypeLike | None = None):
 
 
 @operation
-def average(x, axis=None, weights=None):
+def average(x: TensorLike, axis=None, weights=None):
     """Return the mean along an axis, in which elements count by `weights`.
 
     Args:
@@ -305,7 +306,7 @@ def average(x, axis=None, weights=None):
 
 
 @operation
-def ptp(x, axis=None, keepdims: bool = False):
+def ptp(x: TensorLike, axis: AxisLike | None = None, keepdims: bool = False):
     """Return the greatest minus the least element along axes.
 
     Args:
@@ -330,7 +331,7 @@ def median(x: TensorLike, axis: int | None = None, keepdims: bool = False):
 
 
 @operation
-def quantile(x, q, axis: int | None = None, method: str = "linear", keepdims: bool = False):
+def quantile(x: Any, q: Any, axis: int | None = None, method: str = "linear", keepdims: bool = False):
     """Return the elements below which the parts `q` of all along axes are.
 
     Args:
@@ -370,7 +371,7 @@ def quantile(x, q, axis: int | None = None, method: str = "linear", keepdims: bo
 
 
 @operation
-def percentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
+def percentile(x: Any, q, axis=None, method: str = "linear", keepdims: bool = False):
     """Return `quantile` of q / 100.
 
     Args:
@@ -385,7 +386,7 @@ def percentile(x, q, axis=None, method: str = "linear", keepdims: bool = False):
 
 
 @operation
-def argsort(x, axis=-1):
+def argsort(x: Any, axis: AxisLike = -1):
     """Return the indices that sort along an axis, or all elements in a row for None.
 
     Args:
@@ -399,7 +400,7 @@ def argsort(x, axis=-1):
 
 
 @operation
-def sort(x, axis=-1):
+def sort(x: Any, axis: AxisLike = -1):
     """Return the elements in ascending order along an axis.
 
     Args:
@@ -413,7 +414,7 @@ def sort(x, axis=-1):
 
 
 @operation
-def top_k(x, k, sorted: bool = True):
+def top_k(x: TensorLike, k: int, sorted: bool = True):
     """Return the `k` greatest elements of the last axis, and their indices.
 
     Args:
@@ -425,7 +426,7 @@ def top_k(x, k, sorted: bool = True):
 
 
 @operation
-def searchsorted(sorted_sequence, values, side: str = "left"):
+def searchsorted(sorted_sequence, values: TensorLike, side: str = "left"):
     """Return where values would be inserted into a sorted vector.
 
     Args:
@@ -444,7 +445,7 @@ def searchsorted(sorted_sequence, values, side: str = "left"):
 
 
 @operation
-def digitize(x, bins):
+def digitize(x: TensorLike, bins):
     """Return the number of `bins`, increasing limits, up to each element.
 
     Args:
@@ -457,7 +458,7 @@ def digitize(x, bins):
 
 
 @operation
-def trapezoid(y, x=None, dx: float = 1.0, axis=-1):
+def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis=-1):
     """Return the integral along an axis by the trapezoidal rule, of points x or at distances `dx`.
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, promoted, static_rank, tensor
 from tapeflow.keras.ops.promotion import result_type
@@ -28,8 +31,8 @@ from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 @operation
 def dot_product_attention(
-    query, key, value, bias=None, mask=None, scale=None, is_causal: bool = False, flash_attention=None,
-    attn_logits_soft_cap=None,
+    query: Any, key: Any, value: Any, bias=None, mask: TensorLike | None = None, scale=None, is_causal: bool = False,
+    flash_attention=None, attn_logits_soft_cap=None,
 ):  # fmt: skip
     """Return values averaged by the similarity of their keys to queries.
 
@@ -73,7 +76,7 @@ def dot_product_attention(
 
 
 @operation
-def ctc_loss(target, output, target_length, output_length, mask_index=0):
+def ctc_loss(target: Any, output: Any, target_length, output_length, mask_index: int = 0):
     """Return the negative logarithms of the likelihoods of label sequences, summed over all alignments.
 
     Args:
@@ -96,7 +99,7 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
 
 @operation
 def ctc_decode(
-    inputs, sequence_lengths, strategy: str = "greedy", beam_width: int = 100, top_paths=1,
+    inputs: Any, sequence_lengths: TensorLike, strategy: str = "greedy", beam_width: int = 100, top_paths: int = 1,
     merge_repeated: bool = True, mask_index=0,
 ):  # fmt: skip
     """Return the most likely label sequences (paths, batch, steps), filled up with -1, and their scores.

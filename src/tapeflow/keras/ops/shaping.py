@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public, public_names
 from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
@@ -56,13 +56,13 @@ def reshape(x: TensorLike, newshape: Sequence[int]):
 
 
 @operation
-def ravel(x):
+def ravel(x: TensorLike):
     """Return the elements in a row."""
     return tf_reshape(tensor(x), [-1])
 
 
 @operation
-def transpose(x, axes=None):
+def transpose(x: TensorLike, axes=None):
     """Return x with its axes in another order, by default in reverse.
 
     Args:
@@ -73,7 +73,7 @@ def transpose(x, axes=None):
 
 
 @operation
-def moveaxis(x, source, destination):
+def moveaxis(x: TensorLike, source, destination):
     """Return x with axes moved to other places.
 
     Args:
@@ -91,7 +91,7 @@ def moveaxis(x, source, destination):
 
 
 @operation
-def swapaxes(x, axis1, axis2):
+def swapaxes(x: TensorLike, axis1: int, axis2: int):
     """Return x with two axes exchanged.
 
     Args:
@@ -122,7 +122,7 @@ def expand_dims(x: TensorLike, axis: int):
 
 
 @operation
-def squeeze(x, axis=None):
+def squeeze(x: Any, axis: AxisLike | None = None):
     """Return x without axes of size 1: those given, or all.
 
     Args:
@@ -138,7 +138,7 @@ def squeeze(x, axis=None):
 
 
 @operation
-def broadcast_to(x, shape):
+def broadcast_to(x: TensorLike, shape: Sequence[Any]):
     """Return x repeated to another shape.
 
     Args:
@@ -163,7 +163,7 @@ def concatenate(xs: Sequence[Tensor], axis: int = 0):
 
 
 @operation
-def append(x1, x2, axis=None):
+def append(x1: TensorLike, x2: TensorLike, axis: AxisLike | None = None):
     """Return x2 behind x1 along an axis, or the elements of both in a row.
 
     Args:
@@ -175,7 +175,7 @@ def append(x1, x2, axis=None):
 
 
 @operation
-def stack(x, axis=0):
+def stack(x: Any, axis=0):
     """Return tensors joined along a new axis.
 
     Args:
@@ -186,7 +186,7 @@ def stack(x, axis=0):
 
 
 @operation
-def unstack(x, num=None, axis=0):
+def unstack(x: TensorLike, num: int | None = None, axis: AxisLike = 0):
     """Return the parts of x along an axis, as a list.
 
     Args:
@@ -225,7 +225,7 @@ def dstack(xs):
 
 
 @operation
-def split(x, indices_or_sections, axis=0):
+def split(x: Any, indices_or_sections, axis=0):
     """Return x cut into so many equal parts, or before each index, along an axis.
 
     Args:
@@ -244,7 +244,7 @@ def split(x, indices_or_sections, axis=0):
 
 
 @operation
-def array_split(x, indices_or_sections, axis=0):
+def array_split(x: Any, indices_or_sections, axis=0):
     """Return x cut into so many parts, the first of which may be longer by one, along an axis.
 
     Args:
@@ -258,7 +258,7 @@ def array_split(x, indices_or_sections, axis=0):
 
 
 @operation
-def flip(x, axis=None):
+def flip(x: TensorLike, axis: AxisLike | None = None):
     """Return the elements in reverse order along axes, by default all.
 
     Args:
@@ -270,19 +270,19 @@ def flip(x, axis=None):
 
 
 @operation
-def flipud(x):
+def flipud(x: TensorLike):
     """Return the elements in reverse order along the first axis."""
     return tf_reverse(tensor(x), [0])
 
 
 @operation
-def fliplr(x):
+def fliplr(x: TensorLike):
     """Return the elements in reverse order along the second axis."""
     return tf_reverse(tensor(x), [1])
 
 
 @operation
-def roll(x, shift, axis=None):
+def roll(x: TensorLike, shift: TensorLike, axis: AxisLike | None = None):
     """Return the elements moved along axes, those at the end to the begin.
 
     Args:
@@ -323,7 +323,7 @@ def rot90(array: np.ndarray, k: int = 1, axes: Sequence[int] = (0, 1)):
 
 
 @operation
-def repeat(x, repeats, axis=None):
+def repeat(x: TensorLike, repeats, axis: AxisLike | None = None):
     """Return each element so many times in a row, along an axis or over all.
 
     Args:
@@ -335,7 +335,7 @@ def repeat(x, repeats, axis=None):
 
 
 @operation
-def tile(x, repeats):
+def tile(x: TensorLike, repeats):
     """Return x so many times along each of its last axes.
 
     Args:
@@ -351,7 +351,7 @@ def tile(x, repeats):
 
 
 @operation
-def pad(x, pad_width, mode: str = "constant", constant_values=None):
+def pad(x: TensorLike, pad_width, mode: str = "constant", constant_values=None):
     """Return x with elements added before and after it along its axes.
 
     Args:
@@ -380,7 +380,7 @@ def pad(x, pad_width, mode: str = "constant", constant_values=None):
 
 
 @operation
-def take(x, indices, axis=None):
+def take(x: TensorLike, indices: TensorLike, axis: AxisLike | None = None):
     """Return the elements at indices along an axis, or of all in a row; negative indices count from the end.
 
     Args:
@@ -401,7 +401,7 @@ def _from_start(indices, size):
 
 
 @operation
-def take_along_axis(x, indices, axis=None):
+def take_along_axis(x: TensorLike, indices: Any, axis: AxisLike | None = None):
     """Return along an axis the elements at indices of the same rank as x.
 
     Args:
@@ -456,14 +456,14 @@ def meshgrid(*x, indexing: str = "xy"):
 
 
 @operation
-def nonzero(x):
+def nonzero(x: TensorLike):
     """Return the indices of the elements that are not 0: a tuple of vectors, one for each axis."""
     x = tensor(x, "bool")
     return tuple(tf_unstack(tf_cast(tf_where(x), "int32"), static_rank(x), axis=-1))
 
 
 @operation
-def diag(x, k=0):
+def diag(x: Any, k: int = 0):
     """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix.
 
     Args:
@@ -479,7 +479,7 @@ def diag(x, k=0):
 
 
 @operation
-def diagflat(x, k=0):
+def diagflat(x: TensorLike, k: int = 0):
     """Return a matrix with the elements of x in a row on a diagonal.
 
     Args:
@@ -490,7 +490,7 @@ def diagflat(x, k=0):
 
 
 @operation
-def diagonal(x, offset: int = 0, axis1: int = 0, axis2: int = 1):
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1):
     """Return the diagonals of the matrices along two axes, as the last axis.
 
     Args:
@@ -545,7 +545,7 @@ def tril(x: TensorLike, k: int = 0):
 
 
 @operation
-def triu(x, k=0):
+def triu(x: TensorLike, k: int = 0):
     """Return matrices with 0 below a diagonal.
 
     Args:
@@ -556,7 +556,7 @@ def triu(x, k=0):
 
 
 @operation
-def size(x):
+def size(x: TensorLike):
     """Return how many elements x has."""
     return tf_size(tensor(x))
 
@@ -568,7 +568,7 @@ def ndim(x: TensorLike):
 
 
 @operation
-def get_item(x, key):
+def get_item(x: TensorLike, key: TensorLike):
     """Return x[key].
 
     Args:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, static_rank, tensor
@@ -23,7 +26,7 @@ from tapeflow.ops.signal.windows import hamming_window as tf_hamming_window
 from tapeflow.ops.signal.windows import hann_window as tf_hann_window
 
 
-def _parts(x):
+def _parts(x: Tensor):
     return tf_real(x), tf_imag(x)
 
 
@@ -43,19 +46,19 @@ def _complex(x):
 
 
 @operation
-def fft(x):
+def fft(x: TensorLike):
     """Return the Fourier transform along the last axis of (real, imaginary), as such a pair."""
     return _parts(tf_fft(_complex(x)))
 
 
 @operation
-def fft2(x):
+def fft2(x: TensorLike):
     """Return the Fourier transform along the last two axes of (real, imaginary), as such a pair."""
     return _parts(tf_fft2d(_complex(x)))
 
 
 @operation
-def ifft2(x):
+def ifft2(x: TensorLike):
     """Return the inverse of `fft2`."""
     return _parts(tf_ifft2d(_complex(x)))
 
@@ -65,19 +68,19 @@ def _length(fft_length):
 
 
 @operation
-def rfft(x, fft_length=None):
+def rfft(x: TensorLike, fft_length: TensorLike | None = None):
     """Return the Fourier transform of real signals along the last axis, as a pair (real, imaginary)."""
     return _parts(tf_rfft(tensor(x), _length(fft_length)))
 
 
 @operation
-def irfft(x, fft_length=None):
+def irfft(x: TensorLike, fft_length: TensorLike | None = None):
     """Return the inverse of `rfft` of a pair (real, imaginary)."""
     return tf_irfft(_complex(x), _length(fft_length))
 
 
 @operation
-def extract_sequences(x, sequence_length, sequence_stride):
+def extract_sequences(x: TensorLike, sequence_length: TensorLike, sequence_stride):
     """Return parts of a length along the last axis, one for each multiple of the stride where it starts."""
     return tf_frame(tensor(x), sequence_length, sequence_stride, axis=-1)
 
@@ -123,7 +126,8 @@ def stft(x, sequence_length, sequence_stride, fft_length, window: str = "hann", 
 
 @operation
 def istft(
-    x, sequence_length, sequence_stride, fft_length, length=None, window: str = "hann", center: bool = True
+    x: TensorLike, sequence_length: TensorLike, sequence_stride, fft_length: Any, length=None, window: str = "hann",
+    center: bool = True,
 ):
     """Return signals whose `stft` is the pair x of real and imaginary parts.
 

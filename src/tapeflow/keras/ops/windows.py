@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import operation, tensor
@@ -30,7 +31,7 @@ def _short(x):
 
 
 @operation
-def bartlett(x):
+def bartlett(x: TensorLike):
     """Return the triangular window of x elements, which is 0 at both ends."""
     if (window := _short(x)) is not None:
         return window
@@ -39,7 +40,7 @@ def bartlett(x):
 
 
 @operation
-def blackman(x):
+def blackman(x: TensorLike):
     """Return the Blackman window of x elements."""
     if (window := _short(x)) is not None:
         return window
@@ -49,19 +50,19 @@ def blackman(x):
 
 
 @operation
-def hamming(x):
+def hamming(x: TensorLike):
     """Return the Hamming window of x elements."""
     return tf_hamming_window(tensor(x, "int32"), periodic=False)
 
 
 @operation
-def hanning(x):
+def hanning(x: TensorLike):
     """Return the Hann window of x elements."""
     return tf_hann_window(tensor(x, "int32"), periodic=False)
 
 
 @operation
-def kaiser(x, beta):
+def kaiser(x: TensorLike, beta: TensorLike):
     """Return the Kaiser window of x elements, narrower the greater `beta`."""
     return tf_kaiser_window(tensor(x, "int32"), beta=beta)
 

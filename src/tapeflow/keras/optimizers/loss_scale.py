@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow.checkpoint.following import look_again, waiting
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -19,6 +21,9 @@ from tapeflow.ops.control.flow import cond
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, is_finite
 from tapeflow.ops.math.reduction import reduce_all
+
+if TYPE_CHECKING:
+    from tapeflow.keras.optimizers.rules import SGD
 
 
 @public_methods
@@ -40,8 +45,8 @@ class LossScaleOptimizer(Optimizer):
     """
 
     def __init__(
-        self, inner_optimizer=None, initial_scale=None, dynamic_growth_steps=None, name: str | None = None,
-        dynamic: bool = True, **kwargs,
+        self, inner_optimizer: LossScaleOptimizer | SGD | None = None, initial_scale: float | None = None,
+        dynamic_growth_steps: int | None = None, name: str | None = None, dynamic: bool = True, **kwargs,
     ):
         if isinstance(initial_scale, bool):  # the order of arguments before Keras 3
             initial_scale, dynamic = None, initial_scale
@@ -94,7 +99,7 @@ class LossScaleOptimizer(Optimizer):
         """The variable that counts the updates since the scale has changed."""
         return self._state()[1]
 
-    def scale_loss(self, loss):
+    def scale_loss(self, loss: Any):
         """The loss times the scale."""
         if callable(loss):
             return lambda: self.scale_loss(loss())
@@ -102,12 +107,12 @@ class LossScaleOptimizer(Optimizer):
 
     get_scaled_loss = scale_loss
 
-    def get_unscaled_gradients(self, grads):
+    def get_unscaled_gradients(self, grads: Sequence[Tensor]):
         """The gradients divided by the scale."""
         scale = self.loss_scale
         return [None if g is None else _times(g, 1.0 / scale) for g in grads]
 
-    def compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+    def compute_gradients(self, loss, var_list: Sequence[Any], grad_loss=None, tape=None):
         """Compute the gradients of the scaled loss, as `Optimizer.compute_gradients`.
 
         Args:
@@ -129,19 +134,19 @@ class LossScaleOptimizer(Optimizer):
             pairs = self.inner_optimizer.compute_gradients(loss, var_list, grad_loss, tape)
         return pairs
 
-    def check_finite(self, grads):
+    def check_finite(self, grads: Sequence[Tensor]):
         """Whether all elements of all gradients are finite, a scalar tensor."""
         return reduce_all(stack([reduce_all(is_finite(_values(g))) for g in grads if g is not None]))
 
     @takes_old_names(var_list="variables")
-    def build(self, variables):
+    def build(self, variables: Sequence[Variable]):
         """Makes the slots of these variables."""
         self._state()
         self.__dict__["_known"] = list(variables)
         self.inner_optimizer.build(variables)
 
     def apply_gradients(
-        self, grads_and_vars, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
+        self, grads_and_vars: Any, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
     ):
         """Unscale gradients and apply them, or skip them and halve the scale if any is not finite.
 
@@ -189,7 +194,7 @@ class LossScaleOptimizer(Optimizer):
             cond(finite, apply, skip)
         return self.inner_optimizer.iterations
 
-    def finalize_variable_values(self, var_list):
+    def finalize_variable_values(self, var_list: Sequence[Variable]):
         """Sets the variables to their moving averages, if the inner optimizer keeps those."""
         self.inner_optimizer.finalize_variable_values(var_list)
 
@@ -199,7 +204,7 @@ class LossScaleOptimizer(Optimizer):
         return self.inner_optimizer.iterations
 
     @iterations.setter
-    def iterations(self, variable):
+    def iterations(self, variable: Variable):
         self.inner_optimizer.iterations = variable
 
     @property
@@ -208,12 +213,12 @@ class LossScaleOptimizer(Optimizer):
         return self.inner_optimizer.learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         self.inner_optimizer.learning_rate = value
 
     lr = learning_rate
 
-    def __setattr__(self, name: str, value):
+    def __setattr__(self, name: str, value: Any):
         if name in ("lr", "learning_rate"):
             self.inner_optimizer.learning_rate = value
         else:
@@ -231,7 +236,7 @@ class LossScaleOptimizer(Optimizer):
         return [*(v for v in (self._scale, self._good) if v is not None),
                 *self.inner_optimizer.weights]  # fmt: skip
 
-    def get_slot(self, var, slot_name):
+    def get_slot(self, var: Variable, slot_name):
         """Find a slot variable of the inner optimizer.
 
         Args:
@@ -282,17 +287,17 @@ class LossScaleOptimizer(Optimizer):
         return cls(**config)
 
 
-def _values(grad):
+def _values(grad: Tensor):
     return grad.values if isinstance(grad, IndexedSlices) else grad
 
 
-def _times(grad, factor):
+def _times(grad: Tensor, factor: Tensor):
     if isinstance(grad, IndexedSlices):
         return IndexedSlices(_times(grad.values, factor), grad.indices, grad.dense_shape)
     return grad * cast(factor, grad.dtype)
 
 
-def with_loss_scale(optimizer):
+def with_loss_scale(optimizer: SGD):
     """An optimizer wrapped so that it scales losses, unless it does that already."""
     if isinstance(optimizer, Optimizer) and not isinstance(optimizer, LossScaleOptimizer):
         return LossScaleOptimizer(optimizer)

@@ -252,7 +252,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return rate(self.iterations) if isinstance(rate, schedules.LearningRateSchedule) else rate()
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         self._set_hyper("learning_rate", value)
 
     @property
@@ -335,7 +335,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         trained = nest.flatten(var_list() if callable(var_list) else var_list)
         return list(zip(tape.gradient(loss, trained, grad_loss), trained))
 
-    def _compute_gradients(self, loss, var_list, grad_loss=None, tape=None):
+    def _compute_gradients(self, loss: Tensor, var_list: Sequence[Any], grad_loss=None, tape=None):
         return self.compute_gradients(loss, var_list, grad_loss, tape)
 
     def _get_hyper(self, name: str, dtype: DType | None = None):
@@ -365,7 +365,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         return tape.gradient(value, params)
 
     def apply_gradients(
-        self, grads_and_vars, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
+        self, grads_and_vars: Any, name: str | None = None, experimental_aggregate_gradients: bool = True, **kwargs
     ):
         """Change variables by their gradients, and add 1 to `iterations`.
 
@@ -505,7 +505,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         if waiting:
             look_again()
 
-    def _build_own(self, trained):
+    def _build_own(self, trained: Sequence[Any]):
         """Makes the variables that belong to no trained one."""
 
     # Slots of a group come variable by variable, one group after the other; of all names together without groups.
@@ -523,7 +523,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Whether the variables to train are known."""
         return self._known is not None
 
-    def apply(self, grads, trainable_variables=None):
+    def apply(self, grads: Sequence[Tensor], trainable_variables=None):
         """Change variables by gradients given in two lists, as `apply_gradients` does.
 
         Args:
@@ -550,7 +550,9 @@ class Optimizer(Subclassed, ByRule, Tracked):
             )
         return self.apply_gradients(zip(grads, trainable_variables))
 
-    def stateless_apply(self, optimizer_variables, grads, trainable_variables):
+    def stateless_apply(
+        self, optimizer_variables: Sequence[Tensor], grads: Sequence[Tensor], trainable_variables: Sequence[Tensor]
+    ):
         """Compute an update without changing any variable.
 
         Args:
@@ -573,7 +575,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             for variable, value in zip((*own, *trained), before):
                 variable.assign(value)
 
-    def update_step(self, gradient, variable, learning_rate=None):
+    def update_step(self, gradient, variable, learning_rate: float | None = None):
         """Change one variable by its gradient.
 
         Args:
@@ -587,7 +589,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """The loss times loss_scale_factor, if there is one."""
         return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
-    def exclude_from_weight_decay(self, var_list=None, var_names=None):
+    def exclude_from_weight_decay(self, var_list: Sequence[Any] | None = None, var_names=None):
         """Keep variables from weight decay.
 
         Args:
@@ -603,7 +605,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def add_variable(
         self, shape: Sequence[Any], initializer: str = "zeros", dtype: DTypeLike | None = None,
-        aggregation: str = "none", layout=None, name: str | None = None,
+        aggregation: str = "none", layout: str | None = None, name: str | None = None,
     ):
         """Make a variable of the optimizer's own.
 
@@ -624,7 +626,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         self._added.append(made)
         return made
 
-    def _make(self, start: Callable[..., Any], name: str, dtype: DType | None = None):
+    def _make(self, start: Callable[..., Any], name: str, dtype: Any = None):
         """A variable of this optimizer, the last in its order; of the dtype of what it begins with by default.
 
         Raises ValueError in Keras 3 where a function is traced that has been traced before.
@@ -654,7 +656,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         like = reference_variable
         return self._slot(like, name, lambda: start(shape or like.shape, like._dtype))
 
-    def add_optimizer_variables(self, trainable_variables, name: str, initializer: str = "zeros"):
+    def add_optimizer_variables(self, trainable_variables: Sequence[Any], name: str, initializer: str = "zeros"):
         """Make slot variables, one beside each variable.
 
         Args:
@@ -672,7 +674,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             self.add_optimizer_variables(trainable_variables, n, initializer) for n in name
         )
 
-    def assign(self, variable, value):
+    def assign(self, variable, value: TensorLike):
         """Set a variable.
 
         Args:
@@ -681,7 +683,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         variable.assign(value)
 
-    def assign_add(self, variable, value):
+    def assign_add(self, variable, value: TensorLike):
         """Add to a variable.
 
         Args:
@@ -690,7 +692,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         variable.assign_add(value)
 
-    def assign_sub(self, variable, value):
+    def assign_sub(self, variable, value: TensorLike):
         """Subtract from a variable.
 
         Args:
@@ -771,7 +773,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     # Slots and description
 
-    def add_slot(self, var, slot_name, initializer: str = "zeros", shape: Sequence[Any] | None = None):
+    def add_slot(self, var: Any, slot_name: str, initializer: str = "zeros", shape: Sequence[Any] | None = None):
         """Find the slot of a variable, or make it.
 
         Args:
@@ -789,7 +791,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         sizes = var.shape.as_list() if shape is None else list(shape)
         return self._slot(var, slot_name, lambda: start(sizes, dtype=var._dtype))
 
-    def _slot(self, var, name: str | None, value=0.0):
+    def _slot(self, var: Any, name: str | None, value=0.0):
         slots = self._slots.of(var)
         slot = slots.get(name)
         if slot is None:
@@ -804,7 +806,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
         return slot
 
-    def get_slot(self, var, slot_name: str):
+    def get_slot(self, var: Any, slot_name: str):
         """Find the slot of a variable.
 
         Args:
@@ -906,7 +908,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 class SavedSetting:
     """A setting that is a number, as checkpoints see it: as a variable."""
 
-    def __init__(self, optimizer, name: str):
+    def __init__(self, optimizer: Any, name: str):
         self._optimizer, self._setting = optimizer, name
 
     def _get(self):

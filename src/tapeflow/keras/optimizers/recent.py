@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.dtypes import DType, int32
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
@@ -122,7 +123,7 @@ class Lamb(Optimizer):
     def _slot_values(self, var):
         return (("m", 0.0), ("v", 0.0))
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var):
         dtype, m, v = var._dtype, self._slot(var, "m"), self._slot(var, "v")
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
         step = cast(self.iterations + 1, dtype)
@@ -153,9 +154,9 @@ class Adafactor(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float = 0.001, beta_2_decay=-0.8, epsilon_1: float = 1e-30,
-        epsilon_2: float = 1e-3, clip_threshold: float = 1.0, relative_step: bool = True,
-        name: str = "adafactor", **kwargs,
+        self, learning_rate: float = 0.001, beta_2_decay: float = -0.8, epsilon_1: float = 1e-30,
+        epsilon_2: float = 1e-3, clip_threshold: float = 1.0, relative_step: bool = True, name: str = "adafactor",
+        **kwargs,
     ):
         super().__init__(name, **kwargs)
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -176,7 +177,7 @@ class Adafactor(Optimizer):
             ("v", 0.0),
         )
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var):
         dtype = var._dtype
         step = cast(self.iterations + 1, dtype)
         rate = self._rate(dtype)
@@ -234,9 +235,9 @@ class Muon(Optimizer):
         self, learning_rate: float = 0.001, adam_beta_1: float = 0.9, adam_beta_2: float = 0.999,
         adam_weight_decay: float = 0.004, epsilon: float = 1e-7, weight_decay: float = 0.004, clipnorm=None,
         clipvalue=None, global_clipnorm=None, use_ema: bool = False, ema_momentum: float = 0.99,
-        ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None,
-        name: str = "muon", exclude_layers=None, exclude_embeddings: bool = True, muon_a: float = 3.4445,
-        muon_b=-4.7750, muon_c: float = 2.0315, adam_lr_ratio=1, momentum: float = 0.95, ns_steps: int = 5,
+        ema_overwrite_frequency=None, loss_scale_factor=None, gradient_accumulation_steps=None, name: str = "muon",
+        exclude_layers=None, exclude_embeddings: bool = True, muon_a: float = 3.4445, muon_b=-4.7750,
+        muon_c: float = 2.0315, adam_lr_ratio: int = 1, momentum: float = 0.95, ns_steps: int = 5,
         nesterov: bool = True, rms_rate: float = 0.2, **kwargs,
     ):
         given = locals()
@@ -259,13 +260,13 @@ class Muon(Optimizer):
             or any(re.search(pattern, path) for pattern in self.exclude_layers)
         )
 
-    def _weight_decay_of(self, var):
+    def _weight_decay_of(self, var: Variable):
         return self.adam_weight_decay if self._is_by_adam(var) else self.weight_decay
 
     def _slot_values(self, var):
         return (("momentum", 0.0), *([("velocity", 0.0)] if self._is_by_adam(var) else []))
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var):
         dtype, rate, mean = var._dtype, self._rate(var._dtype), self._slot(var, "momentum")
         if not self._is_by_adam(var):
             mean.assign(mean * self.momentum + grad)
@@ -280,7 +281,7 @@ class Muon(Optimizer):
         rate = rate * self.adam_lr_ratio * sqrt(1 - pow_(beta2, step)) / (1 - pow_(beta1, step))
         var.assign_sub(mean * rate / (sqrt(square_mean) + self.epsilon))
 
-    def _orthogonal(self, x):
+    def _orthogonal(self, x: Tensor):
         """U @ V^T of x = U @ S @ V^T, roughly, by the Newton-Schulz iteration of degree five."""
         tall = x.shape[0] > x.shape[1]
         x = transpose(x) if tall else x
@@ -322,7 +323,7 @@ class ScheduleFreeAdamW(Optimizer):
     def _slot_values(self, var):
         return (("momentum", var.read_value), ("velocity", 0.0))
 
-    def _apply_dense(self, grad, var):
+    def _apply_dense(self, grad: Tensor, var):
         dtype = var._dtype
         leading, square_mean = [self._slot(var, name, value) for name, value in self._slot_values(var)]
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)

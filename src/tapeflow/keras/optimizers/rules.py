@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tapeflow.core import context
-from tapeflow.core.annotations import Variable
+from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -67,7 +67,7 @@ class SGD(Optimizer):
 
     _slot_lists = (SlotList("momentum", "momentum", "momentums"),)
 
-    def _slot_values(self, var: Variable | None):
+    def _slot_values(self, var: Any):
         return (("momentum", 0.0),) if self._momentum else ()
 
     def _update_of(self, dtype: DType):
@@ -88,7 +88,7 @@ class SGD(Optimizer):
         else:
             super()._apply_slices(grad, var)
 
-    def _apply_sparse(self, values, indices, var):
+    def _apply_sparse(self, values: Tensor, indices: Tensor, var):
         if self._momentum:
             super()._apply_sparse(values, indices, var)
         else:
@@ -114,7 +114,7 @@ class _Moments(Optimizer):
         self._set_hyper("beta_2", beta_2)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
-    def _prepare(self, var: Variable):
+    def _prepare(self, var: Any):
         if context.executing_eagerly():
             self.__dict__["_step"] = int(self.iterations.numpy()) + 1
         else:
@@ -134,7 +134,7 @@ class _Moments(Optimizer):
             found = self._by_dtype[dtype] = (*powers, self._rate(dtype), beta1, beta2, epsilon)
         return found
 
-    def _power(self, beta, dtype: DType):
+    def _power(self, beta: Tensor, dtype: DType):
         """beta to the power of the step."""
         if isinstance(self._step, int):
             value = beta.numpy()
@@ -174,7 +174,7 @@ class Adam(_Moments):
     _slot_lists = (*_Moments._slot_lists, SlotList("vhat", "velocity_hat", "_velocity_hats"))
     _slot_groups = (("m", "v"), ("vhat",))
 
-    def _slot_values(self, var: Variable | None):
+    def _slot_values(self, var: Any):
         return tuple((name, 0.0) for name in ("m", "v", *(["vhat"] if self.amsgrad else [])))
 
     def _update_of(self, dtype: DType):
@@ -295,7 +295,7 @@ class Nadam(_Moments):
         return {**config, "decay": self._schedule_decay} if keras_2() else config
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         config = dict(config)
         if "decay" in config:
             config["schedule_decay"] = config.pop("decay")
@@ -517,7 +517,7 @@ class Ftrl(Optimizer):
         rule = training.FtrlV2 if self.l2_shrinkage_regularization_strength > 0 else training.Ftrl
         return Update(rule, self._slot_values(None), tuple(scalars))
 
-    def _apply_slices(self, grad, var):
+    def _apply_slices(self, grad: Tensor, var: Variable):
         if keras_2():
             super()._apply_slices(grad, var)
         else:  # Keras 3 updates all rows, which does not leave those without a gradient as they are

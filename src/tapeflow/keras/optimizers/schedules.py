@@ -21,7 +21,7 @@ from tapeflow.ops.math.trigonometric import cos
 class LearningRateSchedule(Bounded):
     """A function of the step that gives a learning rate, and can be described by a config."""
 
-    def __call__(self, step):
+    def __call__(self, step: int):
         raise TypeError(f"{type(self).__name__} must define __call__(step)")
 
     def get_config(self):

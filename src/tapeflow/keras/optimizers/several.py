@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.old_names import takes_old_names
@@ -90,7 +91,7 @@ class OptimizerMap(MutableMapping):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """Make a map of what `get_config` gave.
 
         Args:
@@ -158,7 +159,7 @@ class MultiOptimizer(Optimizer):
         return self._inner
 
     @takes_old_names(var_list="variables")
-    def build(self, variables):
+    def build(self, variables: Sequence[Any]):
         """Choose the optimizers of variables and make their slots.
 
         Args:
@@ -187,13 +188,13 @@ class MultiOptimizer(Optimizer):
             shares[self._places[id(variable)]].append(value)
         return shares
 
-    def _update(self, pairs):
+    def _update(self, pairs: Sequence[Any]):
         for optimizer, own in zip(self._inner, self._shared_out([variable for _, variable in pairs], pairs)):
             if own:
                 optimizer._update(own)
         return self._count()
 
-    def finalize_variable_values(self, var_list):
+    def finalize_variable_values(self, var_list: Sequence[Any]):
         """Sets variables to their moving averages, where their optimizers keep those."""
         for optimizer, own in zip(self._inner, self._shared_out(list(var_list))):
             if own:
@@ -218,7 +219,7 @@ class MultiOptimizer(Optimizer):
         raise AttributeError(_NO_RATE)
 
     @learning_rate.setter
-    def learning_rate(self, value):
+    def learning_rate(self, value: TensorLike):
         raise AttributeError(_NO_RATE)
 
     def __getattr__(self, name: str):
@@ -226,7 +227,7 @@ class MultiOptimizer(Optimizer):
             raise AttributeError(_NO_RATE)
         return super().__getattr__(name)
 
-    def __setattr__(self, name: str, value):
+    def __setattr__(self, name: str, value: Any):
         if name in _RATES:
             raise AttributeError(_NO_RATE)
         super().__setattr__(name, value)
@@ -243,7 +244,7 @@ class MultiOptimizer(Optimizer):
         }
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """Make an optimizer from the constructor's arguments.
 
         Args:
@@ -263,7 +264,7 @@ class MultiOptimizer(Optimizer):
         return cls(**config)
 
 
-def _checked(optimizer, what):
+def _checked(optimizer, what: str):
     """An inner optimizer. Raises ValueError for what cannot be one."""
     if not isinstance(optimizer, Optimizer):
         raise ValueError(f"{what} must be a Keras Optimizer instance. Received: {optimizer}")

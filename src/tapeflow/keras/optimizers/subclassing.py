@@ -56,7 +56,7 @@ class Subclassed:
         self._prepare_local(var_device, var_dtype, state)
         return state[var_device, var_dtype]
 
-    def _resource_scatter_add(self, x, i, v):
+    def _resource_scatter_add(self, x, i: int, v):
         """Adds values to the rows `i` of a variable."""
         x.scatter_nd_add(expand_dims(i, -1), v)
         return x.read_value()
@@ -84,5 +84,5 @@ def _apply_dense(self, grad: Tensor, var: Variable):
     _call(self, self._resource_apply_dense, grad, var)
 
 
-def _apply_sparse(self, values, indices, var):
+def _apply_sparse(self, values: Tensor, indices: Tensor, var: Variable):
     _call(self, self._resource_apply_sparse, values, var, indices)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tapeflow.core import context
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.engine.weight import Weight
@@ -15,7 +16,7 @@ from tapeflow.ops.state.variable import Variable
 from tapeflow.train.slots import base_name
 
 if TYPE_CHECKING:
-    from tapeflow.keras.optimizers.rules import SGD
+    pass
 
 
 class SlotList(NamedTuple):
@@ -57,7 +58,7 @@ class InOrder:
         return (InOrder, (self.all(),))
 
 
-def make(start: Callable[..., Any], name: str, dtype, old: bool = False):
+def make(start: Callable[..., Any], name: str, dtype: DTypeLike | None, old: bool = False):
     """A variable of an optimizer, which begins with `start()` and is not trained.
 
     It is made outside of the functions that are being traced, and outlives them; its name is `name` whatever scope
@@ -68,7 +69,7 @@ def make(start: Callable[..., Any], name: str, dtype, old: bool = False):
         return kind(start(), trainable=False, name=name, dtype=dtype)
 
 
-def slot_path(optimizer, variable, name: str | None):
+def slot_path(optimizer: Any, variable: Any, name: str | None):
     """The name of the slot of a variable."""
     if keras_2() or optimizer._by_resources:
         return f"{optimizer.name}/{base_name(variable)}/{name}"
@@ -78,18 +79,18 @@ def slot_path(optimizer, variable, name: str | None):
     return f"{scope}/{path.replace('/', '_')}_{end}" if end else f"{scope}/{variable.name}"
 
 
-def in_order(optimizer: SGD):
+def in_order(optimizer: Any):
     """The variables as Keras 3 has them: iteration, learning rate, then the others in the order of their making."""
     return [*first_of(optimizer).values(), *optimizer._made.all()]
 
 
-def first_of(optimizer: SGD):
+def first_of(optimizer: Any):
     """The variables that an optimizer of Keras 3 has from the beginning, by the names of its attributes."""
     rate = None if callable(optimizer._hyper.get("learning_rate", len)) else optimizer._hyper_variable("learning_rate")
     return {"_iterations": optimizer._counter, **({} if rate is None else {"_learning_rate": rate})}
 
 
-def children(optimizer: SGD):
+def children(optimizer: Any):
     """What checkpoints of Keras 3 follow from an optimizer."""
     names = ["_variables", "_trainable_variables"]
     names += [each.attribute for each in (*SHARED, *optimizer._slot_lists) if each.attribute]
@@ -99,7 +100,7 @@ def children(optimizer: SGD):
     return {name: value for name, value in found.items() if not isinstance(value, Node) or value._trackable_children()}
 
 
-def _node(optimizer: SGD, name: str):
+def _node(optimizer: Any, name: str):
     """One node for each list, as long as the optimizer lives."""
     nodes = optimizer.__dict__.setdefault("_nodes", {})
     if name not in nodes:
@@ -107,7 +108,7 @@ def _node(optimizer: SGD, name: str):
     return nodes[name]
 
 
-def _numbered(optimizer: SGD, name: str):
+def _numbered(optimizer: Any, name: str):
     known = optimizer._known or ()
     if name == "_variables":
         return listed(in_order(optimizer))

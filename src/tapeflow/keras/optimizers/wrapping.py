@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context
-from tapeflow.core.annotations import Variable
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.release import keras_2
@@ -25,14 +25,14 @@ _AVERAGE = "average"
 _SUM = "gradient_accumulator"
 
 
-def build(optimizer: Adam | Adamax | SGD, trained: Sequence[Variable]):
+def build(optimizer: Adam | Adamax | SGD, trained: Any):
     """Makes the slots that averaging and accumulation need."""
     for wanted, name in ((optimizer.use_ema, _AVERAGE), (optimizer.gradient_accumulation_steps, _SUM)):
         for var in trained if wanted else ():
             optimizer._slot(var, name)
 
 
-def replaced(optimizer, pairs):
+def replaced(optimizer, pairs: Sequence[Any]):
     """Replaces the variables that say so by their gradients; returns the other pairs.
 
     Where gradients are accumulated, by the greatest of them.
@@ -52,7 +52,7 @@ def replaced(optimizer, pairs):
     return [(grad, var) for grad, var in pairs if not getattr(var, "overwrite_with_gradient", False)]
 
 
-def update(optimizer: SGD, pairs: Sequence[Any]):
+def update(optimizer: Any, pairs: Sequence[Any]):
     """A step with all that is wrapped around it; returns the number of calls so far."""
     factor = optimizer.loss_scale_factor
     if factor is not None:
@@ -63,7 +63,7 @@ def update(optimizer: SGD, pairs: Sequence[Any]):
     return _accumulated(optimizer, pairs, int(many))
 
 
-def _accumulated(optimizer, pairs, many):
+def _accumulated(optimizer: SGD, pairs: Sequence[Any], many: int):
     sums = [optimizer._slot(var, _SUM) for _, var in pairs]
     for total, (grad, var) in zip(sums, pairs):
         total.assign_add(cast(convert_to_tensor(grad), var._dtype))
@@ -101,7 +101,7 @@ def _calls(optimizer):
     return found
 
 
-def _decayed_step(optimizer: SGD, pairs: Sequence[Any]):
+def _decayed_step(optimizer: Any, pairs: Sequence[Any]):
     for _, var in pairs:
         decay = optimizer._weight_decay_of(var)
         if decay and _is_decayed(optimizer, var):
@@ -150,7 +150,7 @@ def overwrite(optimizer, trained):
             var.assign(average)
 
 
-def _scaled(grad, factor):
+def _scaled(grad: Tensor, factor: float):
     if isinstance(grad, IndexedSlices):
         return IndexedSlices(grad.values * factor, grad.indices, grad.dense_shape)
     return grad * cast(factor, grad.dtype)

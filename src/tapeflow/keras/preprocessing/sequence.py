@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def pad_sequences(
-    sequences, maxlen=None, dtype="int32", padding: str = "pre", truncating: str = "pre", value: float = 0.0
+    sequences: Any, maxlen: int | None = None, dtype="int32", padding: str = "pre", truncating: str = "pre",
+    value: float = 0.0,
 ):
     """Make one array of lists of numbers, padded or cut to one length.
 
@@ -78,7 +80,7 @@ def pad_sequences(
     return found
 
 
-def make_sampling_table(size, sampling_factor: float = 1e-5):
+def make_sampling_table(size: int, sampling_factor: float = 1e-5):
     """Compute how likely the word of each rank is to be kept, by Zipf's law, as word2vec samples.
 
     Args:
@@ -97,7 +99,7 @@ def make_sampling_table(size, sampling_factor: float = 1e-5):
 
 
 def skipgrams(
-    sequence, vocabulary_size, window_size: int = 4, negative_samples: float = 1.0, shuffle: bool = True,
+    sequence, vocabulary_size: int, window_size: int = 4, negative_samples: float = 1.0, shuffle: bool = True,
     categorical: bool = False, sampling_table=None, seed: int | None = None,
 ):
     """Make pairs of words that are near each other, and of words and random ones.
@@ -170,8 +172,9 @@ class TimeseriesGenerator(Sequence):
     """
 
     def __init__(
-        self, data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None,
-        shuffle: bool = False, reverse: bool = False, batch_size: int = 128, **kwargs,
+        self, data: np.ndarray, targets: np.ndarray, length: int, sampling_rate: int = 1, stride: int = 1,
+        start_index: int = 0, end_index=None, shuffle: bool = False, reverse: bool = False, batch_size: int = 128,
+        **kwargs,
     ):
         super().__init__(**kwargs)
         if len(data) != len(targets):
@@ -194,7 +197,7 @@ class TimeseriesGenerator(Sequence):
         span = self.batch_size * self.stride
         return (self.end_index - self.start_index + span) // span
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int):
         if self.shuffle:
             rows = np.random.randint(self.start_index, self.end_index + 1, size=self.batch_size)
         else:
@@ -226,7 +229,7 @@ class TimeseriesGenerator(Sequence):
         )
 
 
-def _remove_long_seq(maxlen, seq, label):
+def _remove_long_seq(maxlen: int, seq, label: str):
     """The sequences shorter than maxlen, and their labels."""
     kept = [(s, y) for s, y in zip(seq, label) if len(s) < maxlen]
     return [s for s, _ in kept], [y for _, y in kept]

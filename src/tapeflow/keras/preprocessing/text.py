@@ -5,9 +5,12 @@ from __future__ import annotations
 import collections
 import hashlib
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 
 FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
@@ -33,7 +36,7 @@ def text_to_word_sequence(input_text, filters=FILTERS, lower: bool = True, split
     return [word for word in text.split(split) if word]
 
 
-def one_hot(input_text, n, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None):
+def one_hot(input_text, n: int, filters: TensorLike = FILTERS, lower: bool = True, split: str = " ", analyzer=None):
     """Map the words of a text to numbers in [1, n), by `hash`, which differs from one run to the next.
 
     Args:
@@ -51,7 +54,8 @@ def one_hot(input_text, n, filters=FILTERS, lower: bool = True, split: str = " "
 
 
 def hashing_trick(
-    text, n, hash_function=None, filters=FILTERS, lower: bool = True, split: str = " ", analyzer=None
+    text: str, n, hash_function=None, filters: TensorLike = FILTERS, lower: bool = True, split: str = " ",
+    analyzer=None,
 ):
     """Map the words of a text to numbers in [1, n), by a function of words.
 
@@ -127,7 +131,7 @@ class Tokenizer:
         self.char_level, self.oov_token, self.analyzer = char_level, oov_token, analyzer
         self.document_count = document_count
 
-    def _words(self, text):
+    def _words(self, text: str):
         if self.char_level or isinstance(text, list):
             if self.lower:
                 text = [w.lower() for w in text] if isinstance(text, list) else text.lower()
@@ -136,7 +140,7 @@ class Tokenizer:
             return self.analyzer(text)
         return text_to_word_sequence(text, self.filters, self.lower, self.split)
 
-    def fit_on_texts(self, texts):
+    def fit_on_texts(self, texts: Sequence[str]):
         """Takes the words of texts (or lists of words) into account."""
         for text in texts:
             self.document_count += 1
@@ -161,7 +165,7 @@ class Tokenizer:
             for i in set(sequence):
                 self.index_docs[i] += 1
 
-    def texts_to_sequences(self, texts):
+    def texts_to_sequences(self, texts: Sequence[str]):
         """Texts as lists of numbers."""
         return list(self.texts_to_sequences_generator(texts))
 
@@ -178,11 +182,11 @@ class Tokenizer:
                     numbers.append(i)
             yield numbers
 
-    def sequences_to_texts(self, sequences):
+    def sequences_to_texts(self, sequences: Sequence[Any]):
         """Lists of numbers as texts."""
         return list(self.sequences_to_texts_generator(sequences))
 
-    def sequences_to_texts_generator(self, sequences):
+    def sequences_to_texts_generator(self, sequences: Sequence[Any]):
         """Lists of numbers as texts, one by one."""
         unknown = self.oov_token if self.oov_token in self.word_index else None
         for sequence in sequences:
@@ -195,7 +199,7 @@ class Tokenizer:
                     words.append(word)
             yield " ".join(words)
 
-    def texts_to_matrix(self, texts, mode: str = "binary"):
+    def texts_to_matrix(self, texts: Sequence[str], mode: str = "binary"):
         """Make texts rows of a matrix with a column for every word.
 
         Args:
@@ -207,7 +211,7 @@ class Tokenizer:
         """
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode)
 
-    def sequences_to_matrix(self, sequences, mode: str = "binary"):
+    def sequences_to_matrix(self, sequences: Sequence[Any], mode: str = "binary"):
         """Make lists of numbers rows of a matrix.
 
         Args:
@@ -268,7 +272,7 @@ class Tokenizer:
         )
 
 
-def tokenizer_from_json(json_string):
+def tokenizer_from_json(json_string: str):
     """The Tokenizer that `to_json` described."""
     config = json.loads(json_string)["config"]
     known = {

@@ -26,7 +26,7 @@ _LARGEST_CONFIG = 1 << 29
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
-def save(model, path: str):
+def save(model: Any, path: str):
     """Writes a model; the file is there whole, or not at all."""
     config = network3.serialize_model(model)
     metadata = {
@@ -88,7 +88,7 @@ def loading(path: str, custom_objects: Mapping[str, Any] | None, safe_mode: bool
         raise
 
 
-def load_weights_of(model, path: str, skip_mismatch: bool = False):
+def load_weights_of(model: Any, path: str, skip_mismatch: bool = False):
     """Sets the weights of a model from those in a `.keras` file."""
     try:
         archive = zipfile.ZipFile(path)
@@ -98,7 +98,7 @@ def load_weights_of(model, path: str, skip_mismatch: bool = False):
         load_weights(model, file, path, skip_mismatch)
 
 
-def load_weights(model, file, path: str, skip_mismatch: bool = False):
+def load_weights(model: Any, file, path: str, skip_mismatch: bool = False):
     """Sets the weights of a model from an open HDF5 file. Raises ValueError for damage."""
     try:
         weights_store.load(model, file, skip_mismatch)
@@ -106,7 +106,7 @@ def load_weights(model, file, path: str, skip_mismatch: bool = False):
         raise ValueError(f"{path}: the weights are damaged: {error}") from error
 
 
-def opened(source, path: str):
+def opened(source: Any, path: str):
     """An HDF5 file to read. Raises ValueError for what is none."""
     check_heaps(source, path)
     try:

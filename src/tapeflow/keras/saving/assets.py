@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FOLDER = "assets"
 
 
-def save(model, write: Callable[..., Any]):
+def save(model: Any, write: Callable[..., Any]):
     """Write the assets of a model and of all that it holds, by write(name, content)."""
     owners = list(_owners(model))
     if not owners:
@@ -33,7 +33,7 @@ def save(model, write: Callable[..., Any]):
                     write("/".join([_FOLDER, *path, *file.relative_to(folder).parts]), file.read_bytes())
 
 
-def load(model, names: Sequence[str], read: Callable[..., Any]):
+def load(model: Any, names: Sequence[str], read: Callable[..., Any]):
     """Give a model and all that it holds their assets.
 
     Args:

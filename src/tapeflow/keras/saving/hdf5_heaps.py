@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
+from typing import Any
 
 _SIGNATURE = b"GCOL\x01\x00\x00\x00"
 _HEADER = 16  # of a heap, and of an object in it: numbers, then its size in 8 bytes
 
 
-def check_heaps(source, path: str):
+def check_heaps(source: Any, path: str):
     """Raises ValueError for a damaged heap. `source` is the path of a file, or a file in memory."""
     if hasattr(source, "getbuffer"):
         _check(source.getvalue(), path)
@@ -20,7 +21,7 @@ def check_heaps(source, path: str):
                 _check(data, path)
 
 
-def _check(data, path: str):
+def _check(data: Any, path: str):
     start = data.find(_SIGNATURE)
     while start >= 0:
         end = min(start + _number(data, start + 8), len(data))
@@ -34,5 +35,5 @@ def _check(data, path: str):
         start = data.find(_SIGNATURE, start + 1)
 
 
-def _number(data: bytes, at: int):
+def _number(data: Any, at: int):
     return int.from_bytes(data[at : at + 8], "little")

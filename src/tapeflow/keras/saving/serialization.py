@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,7 +73,7 @@ def serialize_keras_object(obj):
     raise TypeError(f"Cannot serialize object {obj!r} of type {type(obj).__name__}.")
 
 
-def _of_function(function):
+def _of_function(function: Callable[..., Any]):
     registered = getattr(function, "_keras_name", None)
     name = getattr(function, "__name__", type(function).__name__)
     if registered is None and module_of_function(function) is not None:
@@ -84,7 +84,7 @@ def _of_function(function):
     }  # fmt: skip
 
 
-def module_of_function(function):
+def module_of_function(function: Callable[..., Any]):
     """The module of Keras 3 that a function of this package belongs to, or None."""
     package = getattr(function, "__module__", "") or ""
     return package if package.startswith("tapeflow.") else None
@@ -146,7 +146,7 @@ def build_config(obj):
     return {"input_shape": _plain_shapes(shape)}
 
 
-def _plain_shapes(shapes):
+def _plain_shapes(shapes: Sequence[TensorShape] | TensorShape | dict[str, Any]):
     if isinstance(shapes, TensorShape):
         return None if shapes.rank is None else shapes.as_list()
     if isinstance(shapes, dict):
@@ -299,7 +299,7 @@ def deserialize_keras_object(config: dict[str, Any], custom_objects=None, safe_m
     return made
 
 
-def build_from(layer, config: dict[str, Any] | None):
+def build_from(layer: Any, config: dict[str, Any] | None):
     """Builds what was built when it was saved, if it is not yet."""
     if not config or getattr(layer, "built", True) or not hasattr(layer, "build_from_config"):
         return
@@ -310,7 +310,7 @@ def _tuple(inner, custom_objects: Mapping[str, Any], safe_mode):
     return tuple(deserialize_keras_object(inner["value"], custom_objects, safe_mode))
 
 
-def _array(inner: dict[str, Any], custom_objects: Mapping[str, Any], safe_mode: bool):
+def _array(inner: dict[str, Any], custom_objects: Mapping[str, Any] | None, safe_mode: bool):
     return np.array(inner["value"], dtype=inner["dtype"])
 
 
@@ -318,7 +318,7 @@ def _tensor(inner, custom_objects: Mapping[str, Any], safe_mode):
     return convert_to_tensor(_array(inner, custom_objects, safe_mode))
 
 
-def _lambda(inner: dict[str, Any], custom_objects: Mapping[str, Any], safe_mode: bool):
+def _lambda(inner: dict[str, Any], custom_objects: Mapping[str, Any] | None, safe_mode: bool):
     with deserializing(safe_mode):
         return function_code.load(inner)
 

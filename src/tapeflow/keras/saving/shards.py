@@ -6,7 +6,9 @@ import io
 import json
 import os
 import warnings
+from collections.abc import Sequence
 
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.engine.files.hdf5_files import h5py, hdf5
 from tapeflow.keras.saving.archive import opened
@@ -44,7 +46,7 @@ def save(fill, path, max_shard_size):
     replace_file(path, json.dumps(config, indent=4).encode())
 
 
-def joined(path):
+def joined(path: PathLike):
     """The contents of all parts, as an open HDF5 file in memory. Raises ValueError for damage."""
     path = _as_json(path, "Loading")
     with open(path, encoding="utf-8") as config:
@@ -62,11 +64,11 @@ def joined(path):
     return whole
 
 
-def _opened(path):
+def _opened(path: str):
     return opened(path, path)
 
 
-def _as_json(path, what):
+def _as_json(path: PathLike, what: str):
     base, end = os.path.splitext(path)
     if end == ".json":
         return path
@@ -109,7 +111,7 @@ def _parts(whole, limit):
     return parts, sizes
 
 
-def _copy(source, target, names):
+def _copy(source, target, names: Sequence[str]):
     """Copies arrays, and the attributes of the groups that they are in."""
     for name in names:
         group = name.rpartition("/")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def walk(item: Functional | Sequential):
     yield from _walk(item, "", set())
 
 
-def _walk(item, path: str, seen):
+def _walk(item: Any, path: str, seen):
     if isinstance(item, (list, tuple, Mapping)):
         for name, value in named(item):
             yield from _walk(value, _joined(path, name), seen)
@@ -115,7 +116,7 @@ def _joined(path: str, name: str):
     return f"{path}/{name}" if path else name
 
 
-def load(item, file, skip_mismatch: bool = False):
+def load(item: Any, file, skip_mismatch: bool = False):
     """Sets the variables of an object and of all that it holds, from a file that `save` has written.
 
     Raises ValueError for variables that the file has not, or has in another shape or number.
@@ -174,7 +175,7 @@ def _load_own(item, group):
     set_values(pairs)
 
 
-def group_at(file, path: str):
+def group_at(file: Any, path: str):
     """The group at a path of a file; None where there is none. Raises ValueError for links to other files."""
     import h5py
 

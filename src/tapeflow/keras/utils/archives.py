@@ -48,7 +48,7 @@ class _Member(NamedTuple):
     source: Any = None
 
 
-def extract_archive(file_path, path: str = ".", archive_format: str = "auto"):
+def extract_archive(file_path: str, path: str = ".", archive_format: str = "auto"):
     """Unpacks a tar or zip archive into a folder.
 
     Args:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
 
 
 @takes_old_names(y="x")
-def to_categorical(x, num_classes=None, dtype: DTypeLike | None = None):
+def to_categorical(x: TensorLike, num_classes: int | None = None, dtype: DTypeLike | None = None):
     """Make rows of integers, with a 1 at their place and 0 elsewhere.
 
     Args:
@@ -44,7 +46,7 @@ def to_categorical(x, num_classes=None, dtype: DTypeLike | None = None):
     return result.reshape((*shape, count))
 
 
-def normalize(x, axis=-1, order=2):
+def normalize(x: Any, axis=-1, order=2):
     """Scale vectors of an array to length 1; vectors of zeros stay zeros.
 
     Args:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+from typing import Any
+
+from tapeflow.core.annotations import TensorLike
 
 
 class Config:
@@ -25,7 +28,7 @@ class Config:
         self._frozen = False
         self._lock = threading.Lock()
 
-    def _set(self, name: str, value):
+    def _set(self, name: str, value: Any):
         if self._frozen:
             raise ValueError("Cannot mutate attribute(s) because the config is frozen.")
         json.dumps(value)  # raises TypeError for what JSON cannot say
@@ -44,7 +47,7 @@ class Config:
         """Lets items be changed."""
         self._frozen = False
 
-    def __setattr__(self, name: str, value):
+    def __setattr__(self, name: str, value: Any):
         if name.startswith("_") or name == "frozen":
             object.__setattr__(self, name, value)
         else:
@@ -55,7 +58,7 @@ class Config:
             raise AttributeError(f"The Config has no attribute {name!r}.")
         return self._config[name]
 
-    def __setitem__(self, name: str, value):
+    def __setitem__(self, name: str, value: TensorLike):
         self._set(name, value)
 
     def __getitem__(self, name: str):
@@ -87,7 +90,7 @@ class Config:
         """(name, value) pairs."""
         return self._config.items()
 
-    def get(self, keyname, value=None):
+    def get(self, keyname, value: TensorLike | None = None):
         """The value of a name, or `value` where there is none."""
         return self._config.get(keyname, value)
 

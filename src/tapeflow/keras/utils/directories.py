@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
+from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
@@ -30,9 +32,9 @@ def _read(path):
 def image_dataset_from_directory(
     directory, labels: str = "inferred", label_mode: str = "int", class_names=None, color_mode: str = "rgb",
     batch_size: int = 32, image_size=(256, 256), shuffle: bool = True, seed: int | None = None,
-    validation_split=None, subset=None, interpolation: str = "bilinear", follow_links: bool = False,
-    crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False, data_format: str | None = None,
-    format: str = "tf", verbose: bool = True,
+    validation_split: float | None = None, subset: str | None = None, interpolation: str = "bilinear",
+    follow_links: bool = False, crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False,
+    data_format: str | None = None, format: str = "tf", verbose: bool = True,
 ):
     """Make a dataset of the images of a folder, of .bmp, .gif, .jpeg, .jpg and .png files.
 
@@ -94,7 +96,7 @@ def image_dataset_from_directory(
 
 def text_dataset_from_directory(
     directory, labels: str = "inferred", label_mode: str = "int", class_names=None, batch_size: int = 32,
-    max_length=None, shuffle: bool = True, seed: int | None = None, validation_split=None, subset=None,
+    max_length=None, shuffle: bool = True, seed: int | None = None, validation_split=None, subset: str | None = None,
     follow_links: bool = False, format: str = "tf", verbose: bool = True,
 ):
     """Make a dataset of the texts of a folder, of .txt files.
@@ -124,7 +126,7 @@ def text_dataset_from_directory(
     """
     check_format(format)
 
-    def text(path):
+    def text(path: Tensor):
         found = _read(path)
         return found if max_length is None else substr(found, 0, max_length)
 
@@ -133,9 +135,9 @@ def text_dataset_from_directory(
 
 
 def audio_dataset_from_directory(
-    directory, labels: str = "inferred", label_mode: str = "int", class_names=None, batch_size: int = 32,
+    directory: PathLike, labels: str = "inferred", label_mode: str = "int", class_names=None, batch_size: int = 32,
     sampling_rate=None, output_sequence_length=None, ragged: bool = False, shuffle: bool = True,
-    seed: int | None = None, validation_split=None, subset=None, follow_links: bool = False,
+    seed: int | None = None, validation_split=None, subset: str | None = None, follow_links: bool = False,
     verbose: bool = True,
 ):
     """Make a dataset of the sounds of a folder, of .wav files.
@@ -180,7 +182,7 @@ def audio_dataset_from_directory(
             )
         raise ImportError("The argument `sampling_rate` needs tensorflow_io, which is not supported.")
 
-    def sound(path):
+    def sound(path: str):
         return decode_wav(_read(path), desired_samples=output_sequence_length or -1)[0]
 
     def batched(dataset):
@@ -192,7 +194,7 @@ def audio_dataset_from_directory(
                      seed, validation_split, subset, follow_links, verbose, "file_paths", batched)  # fmt: skip
 
 
-def check_format(format):
+def check_format(format: str):
     """Raises ValueError for datasets of another kind than ours."""
     if format == "grain":
         raise ValueError('`format="grain"` makes datasets of the package grain; only "tf" is supported here.')
@@ -214,7 +216,7 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
             f"class_names={names}"
         )
 
-    def dataset(part_paths, part_labels, mix):
+    def dataset(part_paths: Sequence[str], part_labels: Sequence[int], mix: bool):
         if not part_paths:
             raise ValueError(f"No files found in directory {directory}. Allowed formats: {endings}")
         found = Dataset.from_tensor_slices(np.array(part_paths))
@@ -225,7 +227,7 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
         if mix:
             found = found.shuffle(max(batch_size or 32, 1) * 8, seed=seed)
 
-        def element(path, label=None):
+        def element(path: Tensor, label=None):
             value = load(path)
             return value if label is None else (value, _label(label, label_mode, len(names)))
 
@@ -253,7 +255,10 @@ def _datasets(directory, labels, label_mode, class_names, endings, load, batch_s
     return dataset(paths, numbers, shuffle)
 
 
-def _check(labels, label_mode, class_names, split, subset, shuffle: bool, seed: int | None):
+def _check(
+    labels: str, label_mode: str, class_names, split: float | None, subset: str | None, shuffle: bool,
+    seed: int | None,
+):
     if not isinstance(labels, (list, tuple)) and labels not in ("inferred", None):
         raise ValueError(
             "`labels` argument should be a list/tuple of integer labels, of the same size as the "
@@ -285,7 +290,7 @@ def _check(labels, label_mode, class_names, split, subset, shuffle: bool, seed: 
 
 
 def index_directory(
-    directory, labels, formats, class_names=None, shuffle: bool = True, seed: int | None = None,
+    directory, labels: str, formats: Sequence[str], class_names=None, shuffle: bool = True, seed: int | None = None,
     follow_links: bool = False, verbose: bool = True,
 ):  # fmt: skip
     """(paths, labels, names of classes) of the files of a folder that end in one of `formats`."""
@@ -331,13 +336,13 @@ def index_directory(
     return paths, numbers, names
 
 
-def _part(paths, numbers, split, subset):
+def _part(paths, numbers: Sequence[int], split, subset: str):
     count = int(split * len(paths))
     part = slice(None, -count or None) if subset == "training" else slice(len(paths) - count, None)
     return paths[part], numbers[part]
 
 
-def _label(label, mode, classes):
+def _label(label: Tensor, mode: str, classes: int):
     if mode == "categorical":
         return one_hot(label, classes)
     if mode == "binary":

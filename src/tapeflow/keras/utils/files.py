@@ -16,8 +16,8 @@ _ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip", ".tar.bz2", ".tar.xz")
 
 
 def get_file(
-    fname=None, origin=None, untar: bool = False, md5_hash=None, file_hash=None,
-    cache_subdir: str = "datasets", hash_algorithm: str = "auto", extract: bool = False,
+    fname: str | None = None, origin: str | None = None, untar: bool = False, md5_hash=None,
+    file_hash: str | None = None, cache_subdir: str = "datasets", hash_algorithm: str = "auto", extract: bool = False,
     archive_format: str = "auto", cache_dir=None, force_download: bool = False,
 ):
     """Find a file: the one kept in the cache, else downloaded from `origin`.
@@ -79,7 +79,7 @@ def get_file(
     return target
 
 
-def _download(origin, target, file_hash, algorithm):
+def _download(origin: str, target: str, file_hash: str | None, algorithm: str):
     print(f"Downloading data from {origin}")
     with replacing(target) as file:
         try:
@@ -95,7 +95,7 @@ def _download(origin, target, file_hash, algorithm):
             )
 
 
-def validate_file(fpath, file_hash, algorithm: str = "auto", chunk_size: int = 65535):
+def validate_file(fpath: str, file_hash: str, algorithm: str = "auto", chunk_size: int = 65535):
     """Whether the MD5 or SHA-256 of a file is `file_hash`."""
     long = algorithm == "sha256" or (algorithm == "auto" and len(file_hash) == 64)
     found = hashlib.new("sha256" if long else "md5")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING, Any
 
-from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.graph.interchange.drawing import DIRECTIONS, Box, _svg
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.sequential import Sequential
+    from tapeflow.keras.layers.core import Dense
+
 
 class Picture:
     """An SVG picture of a model, which notebooks show."""
 
-    def __init__(self, svg):
+    def __init__(self, svg: str):
         self.data = svg
 
     def _repr_svg_(self):
@@ -25,17 +29,9 @@ class Picture:
 
 
 def model_to_dot(
-    model,
-    show_shapes: bool = False,
-    show_dtype: bool = False,
-    show_layer_names: bool = True,
-    rankdir: str = "TB",
-    expand_nested: bool = False,
-    dpi=200,
-    subgraph: bool = False,
-    show_layer_activations: bool = False,
-    show_trainable: bool = False,
-    **kwargs,
+    model: Sequential, show_shapes: bool = False, show_dtype: bool = False, show_layer_names: bool = True,
+    rankdir: str = "TB", expand_nested: bool = False, dpi: int = 200, subgraph: bool = False,
+    show_layer_activations: bool = False, show_trainable: bool = False, **kwargs,
 ):
     """Draw the layers of a model and how they are connected, each below what it reads.
 
@@ -70,17 +66,9 @@ def model_to_dot(
 
 
 def plot_model(
-    model,
-    to_file: str = "model.svg",
-    show_shapes: bool = False,
-    show_dtype: bool = False,
-    show_layer_names: bool = False,
-    rankdir: str = "TB",
-    expand_nested: bool = False,
-    dpi=200,
-    show_layer_activations: bool = False,
-    show_trainable: bool = False,
-    **kwargs,
+    model: Sequential, to_file: Any = "model.svg", show_shapes: bool = False, show_dtype: bool = False,
+    show_layer_names: bool = False, rankdir: str = "TB", expand_nested: bool = False, dpi: int = 200,
+    show_layer_activations: bool = False, show_trainable: bool = False, **kwargs,
 ):
     """Write a picture of a model to a file as SVG, also where another ending is asked for.
 
@@ -120,7 +108,10 @@ def plot_model(
     return picture
 
 
-def _boxes(model, shapes, dtype: DTypeLike, names, activations, trainable: bool, nested, prefix):
+def _boxes(
+    model: Sequential, shapes: bool, dtype: Any, names: bool, activations: bool, trainable: bool, nested: bool,
+    prefix: str,
+):
     network = getattr(model, "_network", None)
     boxes = []
     last = None
@@ -151,7 +142,7 @@ def _boxes(model, shapes, dtype: DTypeLike, names, activations, trainable: bool,
     return boxes
 
 
-def _shape(model, layer):
+def _shape(model: Sequential, layer: Dense):
     found = model._shape_of_layer(layer)
     return "?" if found is None else str(nest.map_structure(lambda s: s, found))
 

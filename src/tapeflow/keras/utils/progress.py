@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.public import boundaries
@@ -53,8 +54,8 @@ class Progbar:
     """
 
     def __init__(
-        self, target: int, width: int = 20, verbose: int = 1, interval: float = 0.05, stateful_metrics=None,
-        stateless_metrics=None, unit_name: str = "step",
+        self, target: int, width: int = 20, verbose: int = 1, interval: float = 0.05, stateful_metrics: Any = None,
+        stateless_metrics: Sequence[str] | None = None, unit_name: str = "step",
     ):  # fmt: skip
         if stateful_metrics is not None and stateless_metrics is not None:
             raise ValueError("Only one of `stateful_metrics` and `stateless_metrics` can be given.")
@@ -110,7 +111,7 @@ class Progbar:
             out.write(line + "\n")
         out.flush()
 
-    def add(self, n, values=None):
+    def add(self, n: int, values=None):
         """Says that n more steps are done."""
         self.update(self._seen + n, values)
 

@@ -30,7 +30,7 @@ class SequenceEnqueuer:
         """Whether batches are being made."""
         return self.queue is not None and not self._stop.is_set()
 
-    def start(self, workers=1, max_queue_size=10):
+    def start(self, workers: int = 1, max_queue_size=10):
         """Begins to make batches."""
         self._stop.clear()
         self.queue = queue.Queue(max_queue_size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core.public import boundaries
 
 
@@ -18,7 +20,7 @@ class Sequence:
 
     _workers, _use_multiprocessing, _max_queue_size = 1, False, 10
 
-    def __init__(self, workers=1, use_multiprocessing: bool = False, max_queue_size: int = 10):
+    def __init__(self, workers: int = 1, use_multiprocessing: bool = False, max_queue_size: int = 10):
         self._workers, self._use_multiprocessing = workers, use_multiprocessing
         self._max_queue_size = max_queue_size
 
@@ -28,7 +30,7 @@ class Sequence:
         return self._workers
 
     @workers.setter
-    def workers(self, value):
+    def workers(self, value: Any):
         self._workers = value
 
     @property
@@ -37,7 +39,7 @@ class Sequence:
         return self._use_multiprocessing
 
     @use_multiprocessing.setter
-    def use_multiprocessing(self, value):
+    def use_multiprocessing(self, value: Any):
         self._use_multiprocessing = value
 
     @property
@@ -46,7 +48,7 @@ class Sequence:
         return self._max_queue_size
 
     @max_queue_size.setter
-    def max_queue_size(self, value):
+    def max_queue_size(self, value: Any):
         self._max_queue_size = value
 
     @property
@@ -57,7 +59,7 @@ class Sequence:
         except (TypeError, NotImplementedError):
             return None
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int):
         """The batch of that number."""
         raise NotImplementedError("Abstract method")
 

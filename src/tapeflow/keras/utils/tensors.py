@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor_or_composite
 from tapeflow.core.convert import is_symbolic_tensor as is_graph_tensor
 from tapeflow.core.public import boundaries
@@ -11,7 +11,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
-def is_keras_tensor(x):
+def is_keras_tensor(x: TensorLike):
     """Whether x is a symbolic tensor of the functional API."""
     return isinstance(x, KerasTensor)
 
@@ -29,7 +29,7 @@ def register_symbolic_tensor_type(cls_type):
         _convertible.append(cls_type)
 
 
-def is_symbolic_tensor(tensor):
+def is_symbolic_tensor(tensor: TensorLike):
     """Whether a value is known only when a model or graph runs.
 
     Args:
@@ -56,7 +56,7 @@ def get_source_inputs(tensor):
     return found
 
 
-def pack_x_y_sample_weight(x, y=None, sample_weight=None):
+def pack_x_y_sample_weight(x: TensorLike, y: TensorLike | None = None, sample_weight=None):
     """Make a batch of its parts.
 
     Args:

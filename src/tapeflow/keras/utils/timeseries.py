@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.public import boundaries
@@ -13,8 +15,9 @@ from tapeflow.keras.utils.sequence import Sequence
 
 
 def timeseries_dataset_from_array(
-    data, targets, sequence_length, sequence_stride=1, sampling_rate=1, batch_size: int = 128,
-    shuffle: bool = False, seed: int | None = None, start_index=None, end_index=None, format: str = "tf",
+    data: np.ndarray, targets: np.ndarray | None, sequence_length: int, sequence_stride: int = 1,
+    sampling_rate: int = 1, batch_size: int = 128, shuffle: bool = False, seed: int | None = None, start_index=None,
+    end_index=None, format: str = "tf",
 ):
     """Make a dataset of batches of windows of a series, with their targets.
 
@@ -75,7 +78,7 @@ def timeseries_dataset_from_array(
     return dataset.prefetch(AUTOTUNE)
 
 
-def _check(count, lengths, start_index, end_index):
+def _check(count: int, lengths: dict[str, Any], start_index, end_index):
     """Raise ValueError for lengths and indices that do not fit `count` values."""
     for name, value in lengths.items():
         if value <= 0 or value >= count > 0:
@@ -96,13 +99,13 @@ def _check(count, lengths, start_index, end_index):
         )
 
 
-def _spec(shape, values):
+def _spec(shape, values: np.ndarray):
     return TensorSpec(shape, values.dtype)
 
 
 def split_dataset(
-    dataset, left_size=None, right_size=None, shuffle: bool = False, seed: int | None = None,
-    preferred_backend=None,
+    dataset: np.ndarray, left_size=None, right_size: int | None = None, shuffle: bool = False,
+    seed: int | None = None, preferred_backend=None,
 ):  # fmt: skip
     """Split a dataset, or arrays, into two datasets.
 
@@ -150,7 +153,7 @@ def split_dataset(
     return tuple(_dataset_of(part) for part in parts)
 
 
-def _size(value, count, side):
+def _size(value: int | None, count: int, side: str):
     if value is None:
         return None
     if isinstance(value, float):

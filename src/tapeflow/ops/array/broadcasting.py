@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def _construction() -> ModuleType:
     return construction
 
 
-def sum_to_shape(dy, static_shape: TensorShape, shape: ShapeLike):
+def sum_to_shape(dy: Any, static_shape: TensorShape, shape: ShapeLike):
     """`dy` summed to the shape that was broadcast to its own; `shape` serves where `static_shape` is not known."""
     Sum = _reduction().Sum
     whole = dy.shape
@@ -64,7 +65,7 @@ def _reduced_axes(old, new) -> list[int]:
     return [i for i in range(len(new)) if i < lead or (old[i - lead] == 1 and new[i] != 1)]
 
 
-def _broadcast_shape(s0, s1) -> list[int]:
+def _broadcast_shape(s0: Any, s1: Any) -> list[int]:
     a, b = [int(d) for d in s0], [int(d) for d in s1]
     rank = max(len(a), len(b))
     out = []
@@ -201,7 +202,7 @@ def _(rng: SampleGenerator):
 
 
 @BroadcastTo.reference
-def _(input, shape):
+def _(input: Any, shape: Sequence[Any]):
     return np.asarray(input) + np.zeros(tuple(shape), np.asarray(input).dtype)
 
 
@@ -231,7 +232,7 @@ def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) 
 
 @api("broadcast_dynamic_shape")
 @tensor_function
-def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """Compute the shape that two shapes broadcast to, when the program runs.
 
     Args:
@@ -251,7 +252,7 @@ def broadcast_dynamic_shape(shape_x, shape_y) -> Tensor:
 
 @api("broadcast_static_shape")
 @tensor_function
-def broadcast_static_shape(shape_x, shape_y):
+def broadcast_static_shape(shape_x: TensorShape, shape_y: TensorShape):
     """Compute the shape that two static shapes broadcast to.
 
     Args:
@@ -342,7 +343,7 @@ def _(rng: SampleGenerator):
 
 
 @Tile.reference
-def _(input, multiples):
+def _(input: np.ndarray, multiples: np.ndarray):
     out = np.asarray(input)
     for axis, m in enumerate(multiples):
         n = out.shape[axis]
@@ -457,7 +458,7 @@ def _at_least_vector(x: Tensor):
     return Reshape(x, ConcatV2([fill(stack([missing]), 1), Shape(x)], 0))
 
 
-def _repeated(times, size: Tensor):
+def _repeated(times, size: TensorLike):
     """The numbers below `size`, each as often as `times` says, where one of both is not known yet."""
     range_ = _construction().range
     from tapeflow.ops.array.selection import searchsorted

@@ -88,11 +88,11 @@ def _(rng: SampleGenerator):
 
 
 @Fill.reference
-def _(dims, value):
+def _(dims: np.ndarray, value: np.ndarray):
     return np.zeros(tuple(dims), np.asarray(value).dtype) + value
 
 
-def _as_dims(shape, integers: bool = False):
+def _as_dims(shape: Any, integers: bool = False):
     """`shape` as what `Fill` takes: a vector, also for a scalar or a TensorShape.
 
     With `integers`, raises TypeError for a list of other numbers, which `Fill` refuses with another error.
@@ -122,7 +122,7 @@ def _of_a_mesh(layout):
 
 @api("fill")
 @tensor_function
-def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout=None):
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: str | None = None):
     """Make a tensor of which every element is one value.
 
     Args:
@@ -150,7 +150,7 @@ def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout=No
 @api("zeros")
 @tensor_function
 @graph_scope("zeros")
-def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout=None):
+def zeros(shape: ShapeLike, dtype: Any = dtypes.float32, name: str | None = None, layout: str | None = None):
     """Make a tensor of zeros; of bool, of False; of strings, of empty ones.
 
     Args:
@@ -175,7 +175,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None 
 @api("ones")
 @tensor_function
 @graph_scope("ones")
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout=None):
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: str | None = None):
     """Make a tensor of ones.
 
     Args:
@@ -200,7 +200,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
 _CONSTANTS: dict = {}
 
 
-def _constant(value: int, dtype: DTypeLike):
+def _constant(value: int, dtype: Any):
     dtype = dtypes.as_dtype(dtype)
     key = value, dtype
     if key not in _CONSTANTS:
@@ -232,7 +232,7 @@ def _(rng: SampleGenerator):
 
 
 @ZerosLike.reference
-def _(x):
+def _(x: np.ndarray):
     return np.asarray(x) * np.asarray(0, np.asarray(x).dtype)
 
 
@@ -258,14 +258,14 @@ def _(rng: SampleGenerator):
 
 
 @OnesLike.reference
-def _(x):
+def _(x: np.ndarray):
     return (np.asarray(x) == np.asarray(x)).astype(np.asarray(x).dtype)
 
 
 @api(v2="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
-def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout=None):
+def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: str | None = None):
     """Make zeros of the shape and dtype of another tensor.
 
     Args:
@@ -288,7 +288,7 @@ def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | No
 @api(v2="ones_like")
 @tensor_function
 @graph_scope("ones_like")
-def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout=None):
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: str | None = None):
     """Make ones of the shape and dtype of another tensor.
 
     Args:
@@ -308,7 +308,7 @@ def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | Non
     return _like(OnesLike, 1, input, dtype)
 
 
-def _like(row: Callable[..., Any], value: int, input, dtype: DTypeLike | None):
+def _like(row: Callable[..., Any], value: int, input: Any, dtype: DTypeLike | None):
     input = convert_to_tensor(input)
     if input.__class__ is not EagerTensor and input.shape.is_fully_defined():
         kind = input.dtype if dtype is None else dtypes.as_dtype(dtype)
@@ -471,7 +471,7 @@ def range(
     return Range(*(casting.cast(t, widest) for t in tensors))
 
 
-def _number_of(x, dtype: DType):
+def _number_of(x: TensorLike, dtype: DType):
     return casting.cast(x, dtype) if hasattr(x, "dtype") else convert_to_tensor(x, dtype)
 
 
@@ -510,7 +510,7 @@ def _(rng: SampleGenerator):
 
 
 @LinSpace.reference
-def _(start, stop, num):
+def _(start: np.ndarray, stop: np.ndarray, num: np.ndarray):
     return np.linspace(start, stop, int(num)).astype(np.asarray(start).dtype)
 
 
@@ -575,7 +575,7 @@ def linspace(start, stop, num, name: str | None = None, axis=0):
     return out
 
 
-def _spaced(start, stop, n, axis):
+def _spaced(start, stop, n: int, axis):
     """`linspace` where the number of values or the rank of the ends is not known yet."""
     gather = _gather().gather
     start, stop = ExpandDims(start, axis), ExpandDims(stop, axis)
@@ -641,7 +641,7 @@ def _(rng: SampleGenerator):
 
 
 @OneHot.reference
-def _(indices, depth, on_value, off_value, axis):
+def _(indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray, axis: int):
     on_value, off_value = np.asarray(on_value), np.asarray(off_value)
     out = np.full((*np.shape(indices), int(depth)), off_value, on_value.dtype)
     for at in np.ndindex(*np.shape(indices)):

@@ -30,7 +30,7 @@ ALIGN = one_of("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT", default="
 DEFAULT_ALIGN = "RIGHT_LEFT"
 
 
-def _band(k) -> tuple[int, int]:
+def _band(k: Any) -> tuple[int, int]:
     """The lowest and the highest diagonal that `k` names: one number, or two."""
     k = np.asarray(k)
     if k.ndim > 1 or k.size not in (1, 2):
@@ -67,7 +67,7 @@ def _width(low: int, high: int, rows, columns: int):
     return min(rows + min(high, 0), columns - max(low, 0))
 
 
-def _written(xp: ModuleType, target, at: Sequence[Any], values):
+def _written(xp: ModuleType, target: Any, at: Sequence[Any], values: Any):
     """`target` with `values` at `at`; JAX's arrays do not change in place."""
     if xp is np:
         target[at] = values
@@ -108,7 +108,7 @@ def _with_band(xp: ModuleType, matrix: Array, diagonal: Array, low: int, high: i
     return out
 
 
-def _require_matrix(input):
+def _require_matrix(input: Any):
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {shape_text(input.shape)}")
 
@@ -178,11 +178,11 @@ MatrixDiagPart.reference(lambda input: np.diagonal(input, 0, -2, -1))
 old_spelling(MatrixDiagPart, "BatchMatrixDiagPart")
 
 
-def _zero(kind):
+def _zero(kind: np.dtype):
     return b"" if kind.kind == "O" else 0
 
 
-def _scattered(call, dy: Tensor, k, align):
+def _scattered(call: GradientCall, dy: Tensor, k: TensorLike, align: str):
     """The matrices of the input's shape that have `dy` on their diagonals, zeros elsewhere."""
     empty = zeros(call.shape("input"), dy.dtype)
     return MatrixSetDiagV3(empty, dy, k, align)
@@ -214,7 +214,7 @@ def _part_row(name: str, **attrs):
     row.batching(batching.leading(0))
 
     @row.reference
-    def _(input, k, padding_value, align: str = "LEFT_LEFT"):
+    def _(input: np.ndarray, k: np.ndarray, padding_value: np.ndarray, align: str = "LEFT_LEFT"):
         low, high = (int(np.ravel(k)[0]), int(np.ravel(k)[-1]))
         parts = [np.diagonal(input, d, -2, -1) for d in range(high, low - 1, -1)]
         width = max(p.shape[-1] for p in parts)
@@ -235,7 +235,7 @@ def _part_row(name: str, **attrs):
     return row
 
 
-def one_value_of(x):
+def one_value_of(x: Any):
     if x.size != 1:
         raise invalid(f"padding_value must be a scalar, received shape: {shape_text(x.shape)}")
     return x.reshape(())[()]
@@ -351,7 +351,7 @@ def _set_row(name: str, **attrs):
         yield Sample(rng.normal(3, 3), rng.normal(2), 9, raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, diagonal, k, align: str = "LEFT_LEFT"):
+    def _(input: np.ndarray, diagonal: np.ndarray, k: np.ndarray, align: str = "LEFT_LEFT"):
         out, low, high = input.copy(), int(np.ravel(k)[0]), int(np.ravel(k)[-1])
         packed = diagonal[..., None, :] if low == high else diagonal
         rows, columns = input.shape[-2:]
@@ -442,7 +442,7 @@ MatrixDiag.reference(lambda diagonal: diagonal[..., None] * np.eye(diagonal.shap
 old_spelling(MatrixDiag, "BatchMatrixDiag")
 
 
-def _diag_size(diagonal, low, high, num_rows, num_columns):
+def _diag_size(diagonal: Any, low: int, high: int, num_rows: int, num_columns: int):
     """The size of the smallest matrix that the diagonals fit, where it is not given."""
     if low != high and (diagonal.ndim < 2 or diagonal.shape[-2] != high - low + 1):
         raise invalid("The number of diagonals provided in the input does not match the band")
@@ -529,7 +529,10 @@ def _diag_row(name: str, **attrs):
         yield Sample(np.asarray(1.0), 0, -1, -1, 0.0, raises=InvalidArgumentError)
 
     @row.reference
-    def _(diagonal, k, num_rows, num_cols, padding_value, align: str = "LEFT_LEFT"):
+    def _(
+        diagonal: np.ndarray, k: np.ndarray, num_rows: np.ndarray, num_cols: np.ndarray, padding_value: np.ndarray,
+        align: str = "LEFT_LEFT",
+    ):
         low, high = int(np.ravel(k)[0]), int(np.ravel(k)[-1])
         if low == high:
             one = [np.diag(d, low) for d in diagonal.reshape(-1, diagonal.shape[-1])]
@@ -551,7 +554,8 @@ MatrixDiagV3 = _diag_row("MatrixDiagV3", align=ALIGN)
 @api("linalg.diag", v1="matrix_diag")
 @tensor_function
 def diag(
-    diagonal, name: str | None = "diag", k=0, num_rows=-1, num_cols=-1, padding_value=0, align=DEFAULT_ALIGN
+    diagonal: TensorLike, name: str | None = "diag", k: int = 0, num_rows: TensorLike = -1, num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0, align: str = DEFAULT_ALIGN,
 ):
     """Make matrices with given diagonals.
 
@@ -633,7 +637,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixBandPart.reference
-def _(input, num_lower, num_upper):
+def _(input: np.ndarray, num_lower: np.ndarray, num_upper: np.ndarray):
     rows, columns = input.shape[-2:]
     below = rows if num_lower < 0 else int(num_lower)
     above = columns if num_upper < 0 else int(num_upper)

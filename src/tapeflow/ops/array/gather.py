@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 GATHER_INDEX = (*INDEX, dtypes.int16)
 
 
-def _check_range(indices, size: int) -> None:
+def _check_range(indices: Any, size: int) -> None:
     bad = first_out_of_range(np.asarray(indices), size)
     if bad:
         raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
@@ -98,7 +98,7 @@ def _(rng: SampleGenerator):
 
 
 @Gather.reference
-def _(params, indices, validate_indices: bool):
+def _(params: np.ndarray, indices: np.ndarray, validate_indices: bool):
     params = np.asarray(params)
     rows = [params[i] for i in np.ravel(indices)]
     return np.array(rows, params.dtype).reshape(*np.shape(indices), *params.shape[1:])
@@ -131,7 +131,7 @@ def _gather_v2_rule(call: ShapeCall):
     moves=True,
     foldable=True,
 )
-def GatherV2(xp: ModuleType, params, indices, axis, batch_dims):
+def GatherV2(xp: ModuleType, params: Any, indices: Any, axis: Any, batch_dims):
     if np.ndim(axis):
         raise invalid("axis must be scalar")
     axis = int(axis)
@@ -256,7 +256,7 @@ def _(rng: SampleGenerator):
 
 
 @GatherV2.reference
-def _(params, indices, axis, batch_dims):
+def _(params: Any, indices: Any, axis: Any, batch_dims: int):
     params, indices, axis = np.asarray(params), np.asarray(indices), int(axis) % np.ndim(params)
     batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
     if batch:
@@ -402,7 +402,7 @@ def _(rng: SampleGenerator):
 
 
 @GatherNd.reference
-def _(params, indices, bad_indices_policy):
+def _(params: np.ndarray, indices: np.ndarray, bad_indices_policy: str):
     params, indices = np.asarray(params), np.asarray(indices)
     out = np.zeros(indices.shape[:-1] + params.shape[indices.shape[-1] :], params.dtype)
     for at in np.ndindex(*indices.shape[:-1]):
@@ -412,7 +412,10 @@ def _(params, indices, bad_indices_policy):
 
 @api(v2="gather_nd")
 @tensor_function
-def gather_nd(params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""):
+def gather_nd(
+    params: TensorLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None,
+    bad_indices_policy: str = "",
+):
     """Take elements or slices of a tensor by their coordinates.
 
     Args:
@@ -481,7 +484,7 @@ def gather_nd_v1(
 @api(v1="batch_gather")
 @tensor_function
 @graph_scope("BatchGather")
-def batch_gather(params, indices, name: str | None = None):
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None):
     """`gather` along the last dimension of `indices`, all others matched one by one."""
     indices = convert_to_tensor(indices)
     if indices.shape.rank is None:
@@ -500,7 +503,7 @@ def _axis_number(tensor, axis):
 @api(v2="boolean_mask")
 @tensor_function
 @graph_scope("boolean_mask")
-def boolean_mask(tensor, mask, axis=None, name: str | None = "boolean_mask"):
+def boolean_mask(tensor: TensorLike, mask: Any, axis: AxisLike | None = None, name: str | None = "boolean_mask"):
     """Keep the elements or slices of a tensor for which a mask is true.
 
     Args:

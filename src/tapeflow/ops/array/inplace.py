@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 
-def _rows(x, i, v):
+def _rows(x: Any, i, v: Any):
     """Where the rows are. Those behind the end begin anew, as do negative ones."""
     if i.ndim != 1:
         raise invalid(f"i must be a vector. {shape_text(i.shape)}")
@@ -44,7 +44,7 @@ def _inplace(
     reference: Callable[..., Any],
 ):
     @op(name, "x: T, i: int32, v: T -> y: T", types={"T": types}, shape=shapes.same_as_first)
-    def row(xp, x, i, v):
+    def row(xp: ModuleType, x, i, v):
         rows = _rows(x, i, v)
         out = np.array(x)
         change(out, rows, v)
@@ -64,7 +64,7 @@ def _inplace(
         yield Sample(x, 0, rng.normal(1, 2), raises=InvalidArgumentError)
 
     @row.reference
-    def _(x, i, v):
+    def _(x: np.ndarray, i: np.ndarray, v: np.ndarray):
         out = np.array(x)
         for at, new in zip(i, v, strict=True):
             out[at % len(x)] = reference(out[at % len(x)], new)
@@ -83,7 +83,7 @@ InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: np.subtract.at(x, i
 
 def _same_value(name, signature, types=ANY, **attrs):
     @op(name, signature, types={"T": types}, attrs=attrs, shape=shapes.same_as_first)
-    def row(xp: ModuleType, x, **unused):
+    def row(xp: ModuleType, x: Array, **unused):
         return x
 
     row.gradient(lambda call, dy: dy, needs="")
@@ -125,7 +125,7 @@ def _concat_rule(call: ShapeCall):
 
 
 @op("ParallelConcat", "values: N>=1*T -> output: T", types={"T": ANY}, attrs={"shape": shape_attr}, shape=_concat_rule)
-def ParallelConcat(xp: ModuleType, values: Sequence[Array], shape):
+def ParallelConcat(xp: ModuleType, values: Sequence[Array], shape: Sequence[Any]):
     """Values of one row each, one below the other; where `shape` has more rows, the others are zeros."""
     if shape is None or None in tuple(shape) or not tuple(shape):
         raise invalid(f"All dimensions of shape must be known and at least one, got {shape}")
@@ -189,7 +189,7 @@ def _(rng: SampleGenerator):
 
 
 @TileGrad.reference
-def _(input, multiples):
+def _(input: np.ndarray, multiples: np.ndarray):
     out = np.zeros([n // m for n, m in zip(input.shape, multiples, strict=True)])
     for at in np.ndindex(*input.shape):
         out[tuple(i % n for i, n in zip(at, out.shape, strict=True))] += input[at]
@@ -247,7 +247,7 @@ def _(rng):
 
 
 @AdjustContrast.reference
-def _(images, contrast_factor, min_value, max_value):
+def _(images: np.ndarray, contrast_factor: np.ndarray, min_value: np.ndarray, max_value: np.ndarray):
     out = np.zeros(images.shape, np.float32)
     for c in range(images.shape[-1]):
         mean = images[..., c].sum() / images[..., c].size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tapeflow import _native
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, AxisLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
-def _concat_axis(values, axis) -> int:
+def _concat_axis(values, axis: Any) -> int:
     axis = one_value(
         axis,
         "ConcatOp : Concat dim tensor should be a scalar integer, but got shape "
@@ -68,7 +68,7 @@ def ConcatV2(xp: ModuleType, values: Sequence[Array], axis: Array):
 ConcatV2.batching(batching.along(-1))
 
 
-def _part_sizes(call: GradientCall, name: str, axis):
+def _part_sizes(call: GradientCall, name: str, axis: Tensor):
     """The sizes along `axis` of the parts that were joined."""
     static = static_value(axis)
     parts = call.static_shape(name)
@@ -85,7 +85,7 @@ def _part_sizes(call: GradientCall, name: str, axis):
 
 
 @ConcatV2.gradient(needs="axis")
-def _(call: GradientCall, dy: Tensor):
+def _(call: GradientCall, dy: TensorLike):
     sizes = _part_sizes(call, "values", call.axis)
     count = len(call.static_shape("values"))
     parts = [dy] if count == 1 else SplitV(dy, sizes, call.axis, count)
@@ -106,7 +106,7 @@ def _(rng: SampleGenerator):
 
 
 @ConcatV2.reference
-def _(values, axis):
+def _(values: Sequence[np.ndarray], axis: np.ndarray):
     return np.moveaxis(
         np.array([row for v in values for row in np.moveaxis(v, int(axis), 0)]), 0, int(axis)
     )
@@ -143,14 +143,14 @@ def _(rng: SampleGenerator):
 
 
 @Concat.reference
-def _(concat_dim, values):
+def _(concat_dim: np.ndarray, values: Sequence[np.ndarray]):
     return np.concatenate(values, int(concat_dim))
 
 
 @api("concat")
 @tensor_function
 @graph_scope("concat")
-def concat(values, axis: AxisLike, name: str | None = "concat"):
+def concat(values: TensorLike, axis: AxisLike, name: str | None = "concat"):
     """Join tensors along an axis that they have.
 
     Args:
@@ -235,7 +235,7 @@ def _(rng: SampleGenerator):
 
 
 @Pack.reference
-def _(values, axis):
+def _(values: Sequence[np.ndarray], axis: int):
     axis = axis % (np.ndim(values[0]) + 1)
     return np.moveaxis(np.array(values), 0, axis)
 
@@ -247,7 +247,7 @@ def _rank(shape):
 @api("stack")
 @tensor_function
 @graph_scope("stack")
-def stack(values, axis=0, name: str | None = "stack"):
+def stack(values: Any, axis=0, name: str | None = "stack"):
     """Join tensors of one shape along a new axis.
 
     Args:
@@ -344,14 +344,14 @@ def _(rng: SampleGenerator):
 
 
 @Unpack.reference
-def _(value, num, axis):
+def _(value: np.ndarray, num: int, axis: int):
     return [np.take(value, i, axis) for i in range(num)]
 
 
 @api("unstack")
 @tensor_function
 @graph_scope("unstack")
-def unstack(value, num=None, axis=0, name="unstack"):
+def unstack(value: TensorLike, num=None, axis=0, name: str | None = "unstack"):
     """Take a tensor apart along an axis.
 
     Args:
@@ -448,7 +448,7 @@ def _(rng: SampleGenerator):
 
 
 @Split.reference
-def _(split_dim, value, num_split):
+def _(split_dim: np.ndarray, value: np.ndarray, num_split: int):
     step = np.shape(value)[int(split_dim)] // num_split
     return [
         np.take(value, range(i * step, (i + 1) * step), int(split_dim)) for i in range(num_split)
@@ -533,7 +533,7 @@ def _(rng: SampleGenerator):
 
 
 @SplitV.reference
-def _(value, size_splits, split_dim, num_split):
+def _(value: np.ndarray, size_splits: np.ndarray, split_dim: np.ndarray, num_split: int):
     axis = int(split_dim)
     sizes = [int(s) for s in size_splits]
     rest = np.shape(value)[axis] - sum(s for s in sizes if s >= 0)
@@ -547,7 +547,10 @@ def _(value, size_splits, split_dim, num_split):
 @api("split")
 @tensor_function
 @graph_scope("split")
-def split(value: TensorLike, num_or_size_splits, axis: AxisLike = 0, num=None, name: str | None = "split"):
+def split(
+    value: TensorLike, num_or_size_splits: Any, axis: AxisLike = 0, num: IntLike | None = None,
+    name: str | None = "split",
+):
     """Cut a tensor into parts along an axis.
 
     Args:

@@ -6,14 +6,14 @@ import importlib
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, AxisLike, ShapeLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -132,7 +132,7 @@ def _resolved(shape: ShapeLike, old: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @Reshape.gradient(needs="")
-def _(call: GradientCall, dy: Tensor):
+def _(call: GradientCall, dy: TensorLike):
     return Reshape(dy, call.shape("tensor")), None
 
 
@@ -151,7 +151,7 @@ def _(rng: SampleGenerator):
 
 
 @Reshape.reference
-def _(tensor, shape):
+def _(tensor: Any, shape: Sequence[Any]):
     return np.reshape(tensor, tuple(shape))
 
 
@@ -238,7 +238,7 @@ def _(rng: SampleGenerator):
 
 
 @ExpandDims.reference
-def _(input, dim):
+def _(input: np.ndarray, dim: np.ndarray):
     return np.expand_dims(input, int(dim))
 
 
@@ -266,12 +266,14 @@ def expand_dims(input: TensorLike, axis: AxisLike, name: str | None = None) -> T
 
 @api(v1="expand_dims")
 @tensor_function
-def expand_dims_v1(input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
+def expand_dims_v1(
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim: IntLike | None = None
+):
     """`expand_dims` with the 1.x spelling `dim` of `axis`."""
     return ExpandDims(input, _only_one("axis", axis, "dim", dim))
 
 
-def _only_one(name: str, value, old_name: str, old_value, required: bool = True):
+def _only_one(name: str, value: Any, old_name: str, old_value, required: bool = True):
     """The value of an argument that has an older name."""
     if value is not None and old_value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{name}'.")
@@ -353,13 +355,13 @@ def _(rng: SampleGenerator):
 
 
 @Squeeze.reference
-def _(input, squeeze_dims):
+def _(input: np.ndarray, squeeze_dims: Sequence[int]):
     return np.squeeze(input, tuple(squeeze_dims) or None)
 
 
 @api(v2="squeeze")
 @tensor_function
-def squeeze(input: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
+def squeeze(input: TensorLike, axis: Any = None, name: str | None = None) -> Tensor:
     """Remove dimensions of size 1.
 
     Args:
@@ -412,7 +414,7 @@ def _transpose_rule(call: ShapeCall):
     return [tuple([shape[p] for p in perm])]
 
 
-def _permutation(perm, rank: int) -> list[int]:
+def _permutation(perm: Any, rank: int) -> list[int]:
     perm = np.asarray(perm)
     if perm.ndim != 1:
         raise invalid(f"perm must be rank 1, got shape {shape_text(perm.shape)}")
@@ -465,7 +467,7 @@ def _(rng: SampleGenerator):
 
 
 @Transpose.reference
-def _(x, perm):
+def _(x: np.ndarray, perm: np.ndarray):
     return np.moveaxis(x, perm, range(np.ndim(x)))
 
 
@@ -496,14 +498,14 @@ def _(rng: SampleGenerator):
 
 
 @ConjugateTranspose.reference
-def _(x, perm):
+def _(x: np.ndarray, perm: np.ndarray):
     return np.conj(np.moveaxis(x, perm, range(np.ndim(x))))
 
 
 @api(v2="transpose")
 @tensor_function
 @graph_scope("transpose")
-def transpose(a: TensorLike, perm=None, conjugate: bool = False, name: str | None = "transpose"):
+def transpose(a: TensorLike, perm: TensorLike | None = None, conjugate: bool = False, name: str | None = "transpose"):
     """Permute the dimensions of a tensor.
 
     Args:
@@ -537,7 +539,7 @@ def transpose(a: TensorLike, perm=None, conjugate: bool = False, name: str | Non
     return ConjugateTranspose(a, perm) if conjugate else Transpose(a, perm)
 
 
-def axis_swapped(x, axis: int):
+def axis_swapped(x: Tensor, axis: int):
     """The order of dimensions in which `axis` and the last one of the tensor `x` change places; None where `axis`
     is the last."""
     if axis == -1:
@@ -553,7 +555,7 @@ def axis_swapped(x, axis: int):
     return SelectV2(equal(every, place), last, SelectV2(equal(every, last), place, every))
 
 
-def last_swapped(x):
+def last_swapped(x: Tensor):
     """The order of dimensions in which the last two of the tensor `x` change places."""
     rank = x.shape.rank
     if rank is not None:
@@ -566,7 +568,7 @@ def last_swapped(x):
 @api(v1="transpose")
 @tensor_function
 @graph_scope("transpose")
-def transpose_v1(a, perm=None, name: str | None = "transpose", conjugate: bool = False):
+def transpose_v1(a: Any, perm: TensorLike | None = None, name: str | None = "transpose", conjugate: bool = False):
     """`transpose` with the 1.x order of arguments."""
     return transpose(a, perm, conjugate)
 
@@ -601,7 +603,7 @@ def _(rng: SampleGenerator):
 
 
 @InvertPermutation.reference
-def _(x):
+def _(x: np.ndarray):
     return np.argsort(x).astype(np.asarray(x).dtype)
 
 
@@ -663,7 +665,7 @@ Bitcast.gradient(None)
 
 
 @Bitcast.compiled()
-def _(xp: ModuleType, input, type):
+def _(xp: ModuleType, input: Array, type: DType):
     return importlib.import_module("jax.lax").bitcast_convert_type(input, type.as_numpy_dtype)
 
 
@@ -681,7 +683,7 @@ def _(rng: SampleGenerator):
 
 
 @Bitcast.reference
-def _(input, type):
+def _(input: np.ndarray, type: DType):
     flat = np.frombuffer(np.asarray(input).tobytes(), type.as_numpy_dtype)
     old, new = np.asarray(input).dtype.itemsize, flat.dtype.itemsize
     if new < old:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
-def _amounts(paddings, shape) -> list[tuple[int, int]]:
+def _amounts(paddings: np.ndarray, shape: Sequence[Any]) -> list[tuple[int, int]]:
     paddings = np.asarray(paddings)
     if paddings.ndim != 2 or paddings.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {shape_text(paddings.shape)}")
@@ -76,7 +76,7 @@ def Pad(xp: ModuleType, input: Array, paddings: Array):
 Pad.batching(batching.per_axis(paddings=0))
 
 
-def _padded(xp: ModuleType, input, paddings, value):
+def _padded(xp: ModuleType, input: Array, paddings, value: Any):
     amounts = _amounts(paddings, input.shape)
     if not amounts:
         return xp.array(input)
@@ -125,7 +125,7 @@ def _reference_pad(input, paddings, value):
 
 
 @Pad.reference
-def _(input, paddings):
+def _(input: np.ndarray, paddings: np.ndarray):
     return _reference_pad(input, paddings, 0)
 
 
@@ -161,11 +161,11 @@ def _(rng: SampleGenerator):
 
 
 @PadV2.reference
-def _(input, paddings, constant_values):
+def _(input: np.ndarray, paddings: np.ndarray, constant_values: np.ndarray):
     return _reference_pad(input, paddings, constant_values)
 
 
-def _mirror_amounts(paddings, shape, mode) -> list[tuple[int, int]]:
+def _mirror_amounts(paddings: Any, shape: Sequence[Any], mode: str) -> list[tuple[int, int]]:
     amounts = _amounts(paddings, shape)
     for size, (a, b) in zip(shape, amounts, strict=True):
         if mode == "REFLECT" and max(a, b) >= max(size, 1):
@@ -222,7 +222,7 @@ def _(rng: SampleGenerator):
 
 
 @MirrorPad.reference
-def _(input, paddings, mode):
+def _(input: np.ndarray, paddings: np.ndarray, mode):
     return np.pad(input, paddings, mode.lower())
 
 
@@ -276,7 +276,7 @@ def _(rng: SampleGenerator):
 
 
 @MirrorPadGrad.reference
-def _(input, paddings, mode):
+def _(input: np.ndarray, paddings: np.ndarray, mode):
     input = np.asarray(input)
     inner = [d - int(a) - int(b) for d, (a, b) in zip(input.shape, paddings, strict=True)]
     places = np.pad(np.arange(int(np.prod(inner))).reshape(inner), paddings, mode.lower())
@@ -333,6 +333,9 @@ def pad(
 
 @api(v1="pad")
 @tensor_function
-def pad_v1(tensor: TensorLike, paddings, mode: str = "CONSTANT", name: str | None = None, constant_values=0):
+def pad_v1(
+    tensor: TensorLike, paddings: Sequence[Any], mode: str = "CONSTANT", name: str | None = None,
+    constant_values: TensorLike = 0,
+):
     """`pad` with the 1.x order of arguments."""
     return pad(tensor, paddings, mode, constant_values)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -78,7 +78,7 @@ def _(rng: SampleGenerator):
 
 
 @DynamicPartition.reference
-def _(data, partitions, num_partitions):
+def _(data: np.ndarray, partitions: np.ndarray, num_partitions: int):
     data, partitions = np.asarray(data), np.asarray(partitions)
     flat = data.reshape(-1, *data.shape[partitions.ndim :])
     return [
@@ -91,7 +91,7 @@ def _(data, partitions, num_partitions):
 
 @api("dynamic_partition")
 @tensor_function
-def dynamic_partition(data: TensorLike, partitions, num_partitions, name: str | None = None):
+def dynamic_partition(data: TensorLike, partitions: IntLike, num_partitions, name: str | None = None):
     """Deal the slices of a tensor out to several tensors.
 
     Args:
@@ -191,7 +191,7 @@ def _stitch_reference(indices, data):
 
 
 @op("DynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
-def DynamicStitch(xp: ModuleType, indices, data):
+def DynamicStitch(xp: ModuleType, indices: Sequence[Array], data: Sequence[Array]):
     return _stitch(xp, indices, data)
 
 
@@ -201,7 +201,7 @@ DynamicStitch.reference(_stitch_reference)
 
 
 @op("ParallelDynamicStitch", _STITCH, types={"T": ANY}, shape=_stitch_rule)
-def ParallelDynamicStitch(xp: ModuleType, indices, data):
+def ParallelDynamicStitch(xp: ModuleType, indices: Sequence[Array], data: Sequence[Array]):
     return _stitch(xp, indices, data)
 
 
@@ -232,7 +232,7 @@ def dynamic_stitch(indices: Iterable[TensorLike], data: Iterable[TensorLike], na
 
 
 @public
-def parallel_stitch(indices, data, name: str | None = None):
+def parallel_stitch(indices: Any, data: Any, name: str | None = None):
     """`dynamic_stitch`, for indices that are all different.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
-def _normal_axes(axis, rank: int) -> list[int]:
+def _normal_axes(axis: Any, rank: int) -> list[int]:
     """The axes counted from the front, all different."""
     axes: list[int] = []
     for i, a in enumerate(int(a) for a in axis):
@@ -73,7 +73,7 @@ def _(rng: SampleGenerator):
 
 
 @ReverseV2.reference
-def _(tensor, axis):
+def _(tensor: np.ndarray, axis: np.ndarray):
     key = [slice(None)] * np.ndim(tensor)
     for a in axis:
         key[int(a)] = slice(None, None, -1)
@@ -139,7 +139,7 @@ def _(rng: SampleGenerator):
 
 
 @Reverse.reference
-def _(tensor, dims):
+def _(tensor: np.ndarray, dims: np.ndarray):
     return np.asarray(tensor)[tuple(slice(None, None, -1 if d else 1) for d in dims)]
 
 
@@ -209,7 +209,7 @@ def _(rng: SampleGenerator):
 
 
 @ReverseSequence.reference
-def _(input, seq_lengths, seq_dim, batch_dim):
+def _(input: np.ndarray, seq_lengths: np.ndarray, seq_dim: int, batch_dim: int):
     out = np.moveaxis(np.array(input), (batch_dim, seq_dim), (0, 1))
     for row, n in zip(out, seq_lengths, strict=True):
         row[: int(n)] = row[: int(n)][::-1].copy()
@@ -218,7 +218,10 @@ def _(input, seq_lengths, seq_dim, batch_dim):
 
 @api(v2="reverse_sequence")
 @tensor_function
-def reverse_sequence(input: TensorLike, seq_lengths, seq_axis=None, batch_axis=None, name: str | None = None):
+def reverse_sequence(
+    input: TensorLike, seq_lengths: TensorLike, seq_axis: TensorLike | None = None,
+    batch_axis: TensorLike | None = None, name: str | None = None,
+):
     """Reverse the first elements of each sequence of a batch.
 
     Args:
@@ -312,7 +315,7 @@ def _(rng: SampleGenerator):
 
 
 @Roll.reference
-def _(input, shift, axis):
+def _(input: np.ndarray, shift: np.ndarray, axis: np.ndarray):
     out = np.asarray(input)
     for s, a in zip(np.ravel(shift), np.ravel(axis), strict=True):
         n = out.shape[int(a)]

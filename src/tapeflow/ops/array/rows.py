@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def _(rng: SampleGenerator):
 
 
 @Identity.reference
-def _(input):
+def _(input: np.ndarray):
     return input
 
 
@@ -66,7 +66,7 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
 @api("identity_n")
 @raw_function("IdentityN")
 @tensor_function
-def identity_n(input, name: str | None = None):
+def identity_n(input: Any, name: str | None = None):
     """The identities of a list of tensors of any dtypes."""
     return [Identity(x) for x in input]
 
@@ -90,7 +90,7 @@ def _(rng: SampleGenerator):
 
 
 @GuaranteeConst.reference
-def _(input):
+def _(input: np.ndarray):
     return input
 
 
@@ -120,7 +120,7 @@ def _(rng: SampleGenerator):
 
 
 @Snapshot.reference
-def _(input):
+def _(input: np.ndarray):
     return input
 
 
@@ -142,7 +142,7 @@ def _(rng: SampleGenerator):
 
 
 @StopGradient.reference
-def _(input):
+def _(input: np.ndarray):
     return input
 
 
@@ -176,7 +176,7 @@ def _(rng: SampleGenerator):
 
 
 @PreventGradient.reference
-def _(input, message):
+def _(input: np.ndarray, message: str):
     return input
 
 
@@ -205,7 +205,7 @@ def _ensured_rule(call: ShapeCall):
     attrs={"shape": shape_attr},
     shape=_ensured_rule,
 )
-def EnsureShape(xp: ModuleType, input: Array, shape):
+def EnsureShape(xp: ModuleType, input: Array, shape: Any):
     expected = TensorShape(shape)
     if not expected.is_compatible_with(input.shape):
         raise invalid(
@@ -228,7 +228,7 @@ def _(rng: SampleGenerator):
 
 
 @EnsureShape.reference
-def _(input, shape: ShapeLike):
+def _(input: np.ndarray, shape: ShapeLike):
     return input
 
 
@@ -259,7 +259,7 @@ def _sizes(sizes: Sequence[int | None]):
     return None if None in sizes else sizes
 
 
-def _count(sizes):
+def _count(sizes: Sequence[int | None]):
     return None if None in sizes else math.prod(sizes)
 
 
@@ -271,7 +271,7 @@ def _count(sizes):
     shape=lambda call: [(None if call.shape(0) is None else len(call.shape(0)),)],
     of_shape=_sizes,
 )
-def Shape(xp, input, out_type):
+def Shape(xp: ModuleType, input: Array, out_type: DType):
     return np.array(input.shape, index_kind(out_type, "out_type"))
 
 
@@ -291,7 +291,7 @@ def _(rng: SampleGenerator):
 
 
 @Shape.reference
-def _(input, out_type: DType):
+def _(input: np.ndarray, out_type: DType):
     return np.asarray(np.shape(input), dtype=out_type.as_numpy_dtype)
 
 
@@ -329,7 +329,7 @@ def _known_sizes(input):
     return None if sizes is None or None in sizes else sizes
 
 
-def _constant(value, dtype: DType, name: str):
+def _constant(value: Sequence[int] | int, dtype: DType, name: str):
     return convert_to_tensor(np.array(value, dtype.as_numpy_dtype), name=name)
 
 
@@ -350,7 +350,7 @@ def shape_v1(input: TensorLike, name: str | None = None, out_type: DTypeLike = d
     ],
     of_shape=_sizes,
 )
-def ShapeN(xp, input, out_type):
+def ShapeN(xp: ModuleType, input: Sequence[Array], out_type: DType):
     kind = index_kind(out_type, "out_type")
     return [np.array(x.shape, kind) for x in input]
 
@@ -364,7 +364,7 @@ def _(rng: SampleGenerator):
 
 
 @ShapeN.reference
-def _(input, out_type: DType):
+def _(input: Sequence[np.ndarray], out_type: DType):
     return [np.asarray(np.shape(x), dtype=out_type.as_numpy_dtype) for x in input]
 
 
@@ -412,7 +412,7 @@ def _(rng: SampleGenerator):
 
 
 @Size.reference
-def _(input, out_type: DType):
+def _(input: np.ndarray, out_type: DType):
     return np.array(np.prod(np.shape(input), dtype=int), out_type.as_numpy_dtype)
 
 
@@ -467,7 +467,7 @@ def _(rng: SampleGenerator):
 
 @api("rank")
 @tensor_function
-def rank(input, name: str | None = None):
+def rank(input: Any, name: str | None = None):
     """The number of dimensions of `input`, as an int32 scalar."""
     if is_symbolic_tensor(input) and input.shape_tuple is not None:
         return _constant(len(input.shape_tuple), dtypes.int32, "Rank")

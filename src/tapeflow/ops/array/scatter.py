@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ SCATTER_INDEX = (*INDEX, dtypes.int16)
 _POLICY = {"bad_indices_policy": string("")}
 
 
-def outside(indices, shape) -> np.ndarray:
+def outside(indices: Any, shape: Sequence[Any]) -> np.ndarray:
     """Which rows of `indices` do not lie in `shape`."""
     indices = np.asarray(indices)
     limits = np.array(shape[: indices.shape[-1]], np.int64)
@@ -44,7 +44,7 @@ def first_bad(indices, bad: np.ndarray) -> tuple[str, str]:
     return place, "[" + ", ".join(str(int(i)) for i in np.asarray(indices)[at]) + "]"
 
 
-def _checked(indices, shape, policy: str):
+def _checked(indices: Any, shape: Sequence[Any], policy: str):
     """Which rows to leave out (None: none); raises for bad ones unless the policy ignores them."""
     bad = outside(indices, shape)
     if not bad.any():
@@ -84,7 +84,7 @@ def _check_scatter(indices, updates, shape) -> None:
         shapes.merge(updates[outer:], shape[depth:])
 
 
-def _require_scatter_shapes(indices, updates, shape) -> None:
+def _require_scatter_shapes(indices: Any, updates: Any, shape: Sequence[Any]) -> None:
     if indices.ndim < 1:
         raise invalid(
             f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
@@ -106,7 +106,7 @@ def _require_scatter_shapes(indices, updates, shape) -> None:
         )
 
 
-def _write(xp: ModuleType, out, indices: Array, updates, how: str, policy: str):
+def _write(xp: ModuleType, out: Any, indices: Array, updates: Any, how: str, policy: str):
     """`out` (a fresh array on NumPy) with `updates` combined into the places `indices`."""
     if xp is not np:
         at = tuple(xp.moveaxis(indices, -1, 0))
@@ -143,7 +143,7 @@ _UFUNCS = {"add": np.add, "subtract": np.subtract, "min": np.minimum, "max": np.
     attrs=_POLICY,
     shape=_scatter_rule,
 )
-def ScatterNd(xp: ModuleType, indices: Array, updates: Array, shape: Array, bad_indices_policy):
+def ScatterNd(xp: ModuleType, indices: Array, updates: Array, shape: Array, bad_indices_policy: str):
     if np.ndim(shape) != 1:
         raise invalid("Shape must be a vector")
     size = dimensions(shape)
@@ -185,7 +185,7 @@ def _(rng: SampleGenerator):
 
 
 @ScatterNd.reference
-def _(indices, updates, shape, bad_indices_policy):
+def _(indices: Any, updates: Any, shape: Sequence[Any], bad_indices_policy: str):
     updates = np.asarray(updates)
     return _reference(np.zeros(tuple(shape), updates.dtype), indices, updates, lambda a, b: a + b)
 
@@ -258,7 +258,7 @@ def _written(row: Callable[..., Any], tensor, indices, updates, policy: str):
     attrs=_POLICY,
     shape=_updated_rule,
 )
-def ScatterNdNonAliasingAdd(xp: ModuleType, input: Array, indices: Array, updates: Array, bad_indices_policy):
+def ScatterNdNonAliasingAdd(xp: ModuleType, input: Array, indices: Array, updates: Array, bad_indices_policy: str):
     _require_scatter_shapes(indices, updates, input.shape)
     how = "max" if updates.dtype == bool else "add"
     return _write(xp, xp.array(input), indices, updates, how, bad_indices_policy)
@@ -276,7 +276,7 @@ def _(rng: SampleGenerator):
 
 
 @ScatterNdNonAliasingAdd.reference
-def _(input, indices, updates, bad_indices_policy):
+def _(input: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(input, indices, updates, lambda a, b: a + b)
 
 
@@ -355,7 +355,7 @@ TensorScatterUpdate.samples(_tensor_scatter_samples)
 
 
 @TensorScatterUpdate.reference
-def _(tensor, indices, updates, bad_indices_policy):
+def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(tensor, indices, updates, lambda a, b: b)
 
 
@@ -382,7 +382,7 @@ def _(rng: SampleGenerator):
 
 
 @TensorScatterAdd.reference
-def _(tensor, indices, updates, bad_indices_policy):
+def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(tensor, indices, updates, lambda a, b: a + b)
 
 
@@ -409,7 +409,7 @@ def _(rng: SampleGenerator):
 
 
 @TensorScatterSub.reference
-def _(tensor, indices, updates, bad_indices_policy):
+def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(tensor, indices, updates, lambda a, b: a - b)
 
 
@@ -439,7 +439,7 @@ TensorScatterMin.samples(_tensor_scatter_samples)
 
 
 @TensorScatterMin.reference
-def _(tensor, indices, updates, bad_indices_policy):
+def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(tensor, indices, updates, lambda a, b: np.where(a < b, a, b))
 
 
@@ -459,7 +459,7 @@ TensorScatterMax.samples(_tensor_scatter_samples)
 
 
 @TensorScatterMax.reference
-def _(tensor, indices, updates, bad_indices_policy):
+def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_policy: str):
     return _reference(tensor, indices, updates, lambda a, b: np.where(a > b, a, b))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -60,7 +60,7 @@ def _(rng: SampleGenerator):
 _FEW = 64  # so many numbers are distinguished as quickly one by one as by sorting
 
 
-def _unique(x, axis: int, index_dtype):
+def _unique(x: Any, axis: int, index_dtype):
     """The distinct slices of `x` along `axis` in the order they first come, where each went, and how many."""
     rows = np.moveaxis(x, axis, 0)
     if rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > _FEW:
@@ -117,7 +117,7 @@ def _unique_rule(call: ShapeCall):
     return [(*shape[:at], None, *shape[at + 1 :]), (shape[at],), (None,)]
 
 
-def _require_vector(x, text: str) -> None:
+def _require_vector(x: Any, text: str) -> None:
     if x.ndim != 1:
         raise invalid(text)
 
@@ -129,7 +129,7 @@ def _require_vector(x, text: str) -> None:
     attrs=_OUT_IDX,
     shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1)],
 )
-def Unique(xp: ModuleType, x: Array, out_idx):
+def Unique(xp: ModuleType, x: Array, out_idx: DType):
     _require_vector(x, "unique expects a 1D vector.")
     return _unique(x, 0, index_kind(out_idx, "out_idx"))[:2]
 
@@ -159,7 +159,7 @@ Unique.samples(_unique_samples)
 
 
 @Unique.reference
-def _(x, out_idx):
+def _(x: np.ndarray, out_idx: DType):
     return _reference_unique(x, out_idx)[:2]
 
 
@@ -170,7 +170,7 @@ def _(x, out_idx):
     attrs=_OUT_IDX,
     shape=lambda call: [(None,), shapes.with_rank(call.shape(0), 1), (None,)],
 )
-def UniqueWithCounts(xp: ModuleType, x: Array, out_idx):
+def UniqueWithCounts(xp: ModuleType, x: Array, out_idx: DType):
     _require_vector(x, "unique expects a 1D vector.")
     return _unique(x, 0, index_kind(out_idx, "out_idx"))
 
@@ -181,7 +181,7 @@ UniqueWithCounts.samples(_unique_samples)
 
 
 @UniqueWithCounts.reference
-def _(x, out_idx):
+def _(x: np.ndarray, out_idx: DType):
     return _reference_unique(x, out_idx)
 
 
@@ -214,7 +214,7 @@ def _reference_unique_v2(x, axis, out_idx):
     attrs=_OUT_IDX,
     shape=lambda call: _unique_rule(call)[:2],
 )
-def UniqueV2(xp: ModuleType, x: Array, axis: Array, out_idx):
+def UniqueV2(xp: ModuleType, x: Array, axis: Array, out_idx: DType):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))[:2]
 
 
@@ -224,7 +224,7 @@ UniqueV2.samples(_unique_v2_samples)
 
 
 @UniqueV2.reference
-def _(x, axis, out_idx):
+def _(x: np.ndarray, axis: np.ndarray, out_idx: DType):
     return _reference_unique_v2(x, axis, out_idx)[:2]
 
 
@@ -235,7 +235,7 @@ def _(x, axis, out_idx):
     attrs=_OUT_IDX,
     shape=_unique_rule,
 )
-def UniqueWithCountsV2(xp: ModuleType, x: Array, axis: Array, out_idx):
+def UniqueWithCountsV2(xp: ModuleType, x: Array, axis: Array, out_idx: DType):
     return _unique(x, _unique_axis(x, axis), index_kind(out_idx, "out_idx"))
 
 
@@ -245,7 +245,7 @@ UniqueWithCountsV2.samples(_unique_v2_samples)
 
 
 @UniqueWithCountsV2.reference
-def _(x, axis, out_idx):
+def _(x: np.ndarray, axis: np.ndarray, out_idx: DType):
     return _reference_unique_v2(x, axis, out_idx)
 
 
@@ -275,7 +275,7 @@ def unique(x: TensorLike, out_idx: DType = dtypes.int32, name: str | None = None
 
 @api("unique_with_counts")
 @tensor_function
-def unique_with_counts(x: TensorLike, out_idx=dtypes.int32, name: str | None = None):
+def unique_with_counts(x: TensorLike, out_idx: DType = dtypes.int32, name: str | None = None):
     """Find the distinct elements of a vector, and count them.
 
     Args:
@@ -302,7 +302,7 @@ def unique_with_counts(x: TensorLike, out_idx=dtypes.int32, name: str | None = N
     ranks="x: 1, y: 1",
     shape=shapes.fixed((None,), (None,)),
 )
-def ListDiff(xp: ModuleType, x: Array, y: Array, out_idx):
+def ListDiff(xp: ModuleType, x: Array, y: Array, out_idx: DType):
     _require_vector(x, "x should be a 1D vector.")
     _require_vector(y, "y should be a 1D vector.")
     gone = set(y.tolist())
@@ -332,7 +332,7 @@ def setdiff1d(x: TensorLike, y: TensorLike, index_dtype=dtypes.int32, name: str 
     return ListDiff(x, y, dtypes.as_dtype(index_dtype))
 
 
-def _top_k(x, k: int, index_dtype: type):
+def _top_k(x: Any, k: int, index_dtype: type):
     if x.ndim < 1:
         raise invalid(f"input must be >= 1-D, got shape {shape_text(x.shape)}")
     if k < 0:
@@ -354,7 +354,7 @@ def _top_k_rule(call: ShapeCall):
     return _top_k_shapes(call.shape(0), shapes.size_value(call, 1))
 
 
-def _top_k_shapes(shape, k):
+def _top_k_shapes(shape: Any, k: int | None):
     if shapes.at_least(shape, 1) is None:
         return [None, None]
     if k is not None and shape[-1] is not None and shape[-1] < k:
@@ -396,12 +396,12 @@ def _top_k_gradient(call: GradientCall, dy: Tensor, indices: Tensor):
 
 
 @TopKV2.gradient(needs="indices")
-def _(call: GradientCall, dy: Tensor, dindices: Tensor):
+def _(call: GradientCall, dy: Tensor, dindices: Tensor | None):
     return _top_k_gradient(call, dy, call.indices), None
 
 
 @TopKV2.compiled()
-def _(xp: ModuleType, input, k, sorted, index_type):
+def _(xp: ModuleType, input: Array, k: int, sorted: bool, index_type: DType):
     # JAX has -0 below 0; of equal numbers the first is to come first.
     indices = importlib.import_module("jax.lax").top_k(xp.where(input == 0, 0, input), int(k))[1]
     return xp.take_along_axis(input, indices, -1), indices
@@ -445,7 +445,7 @@ def _falling(x):
 
 
 @TopKV2.reference
-def _(input, k, sorted: bool, index_type):
+def _(input: np.ndarray, k: np.ndarray, sorted: bool, index_type: DType):
     input = np.asarray(input)
     order = np.argsort(_falling(input), -1, kind="stable")[..., : int(k)]
     return np.take_along_axis(input, order, -1), order.astype(index_type.as_numpy_dtype)
@@ -471,7 +471,7 @@ def _(call: GradientCall, dy: Tensor, dindices: Tensor):
 
 
 @TopK.compiled()
-def _(xp: ModuleType, input, k, sorted):
+def _(xp: ModuleType, input: Array, k: int, sorted: bool):
     return importlib.import_module("jax.lax").top_k(input, k)
 
 
@@ -482,7 +482,7 @@ def _(rng: SampleGenerator):
 
 
 @TopK.reference
-def _(input, k, sorted: bool):
+def _(input: np.ndarray, k: int, sorted: bool):
     order = np.argsort(_falling(input), -1, kind="stable")[..., :k]
     return np.take_along_axis(np.asarray(input), order, -1), order.astype(np.int32)
 
@@ -490,8 +490,7 @@ def _(input, k, sorted: bool):
 @api("math.top_k", "nn.top_k")
 @tensor_function
 def top_k(
-    input: TensorLike, k: int = 1, sorted: bool = True, index_type: DType = dtypes.int32,
-    name: str | None = None,
+    input: TensorLike, k: IntLike = 1, sorted: bool = True, index_type: DType = dtypes.int32, name: str | None = None
 ):
     """Find the `k` greatest elements along the last dimension, and where they are.
 
@@ -610,12 +609,12 @@ def in_top_k(
 
 @api(v1=("math.in_top_k", "nn.in_top_k"))
 @tensor_function
-def in_top_k_v1(predictions: TensorLike, targets: TensorLike, k, name: str | None = None):
+def in_top_k_v1(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None):
     """`in_top_k` with the 1.x order of arguments."""
     return InTopKV2(predictions, targets, k)
 
 
-def _bound(sorted_inputs, values, side: Literal["left", "right"], out_type: DType):
+def _bound(sorted_inputs: Any, values: Any, side: Any, out_type: DType):
     for label, x in (("sorted_inputs", sorted_inputs), ("values", values)):
         if x.ndim != 2:
             raise invalid(f"Shape must be rank 2 but is rank {x.ndim} for `{label}` argument")
@@ -637,7 +636,7 @@ def _bound_samples(rng: SampleGenerator):
 
 
 def _compiled_bound(side: str):
-    def kernel(xp: ModuleType, sorted_inputs, values, out_type):
+    def kernel(xp: ModuleType, sorted_inputs, values: Array, out_type: DType):
         search = importlib.import_module("jax").vmap(lambda s, v: xp.searchsorted(s, v, side))
         return search(sorted_inputs, values)
 
@@ -651,7 +650,7 @@ def _bound_rule(call: ShapeCall):
 
 @op("LowerBound", "sorted_inputs: T, values: T -> output: out_type",
     shape=_bound_rule, **_BOUND)  # fmt: skip
-def LowerBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type):
+def LowerBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type: DType):
     return _bound(sorted_inputs, values, "left", out_type)
 
 
@@ -661,14 +660,14 @@ LowerBound.samples(_bound_samples)
 
 
 @LowerBound.reference
-def _(sorted_inputs, values, out_type: DType):
+def _(sorted_inputs: np.ndarray, values: np.ndarray, out_type: DType):
     less = np.asarray(sorted_inputs)[:, None, :] < np.asarray(values)[:, :, None]
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 
 
 @op("UpperBound", "sorted_inputs: T, values: T -> output: out_type",
     shape=_bound_rule, **_BOUND)  # fmt: skip
-def UpperBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type):
+def UpperBound(xp: ModuleType, sorted_inputs: Array, values: Array, out_type: DType):
     return _bound(sorted_inputs, values, "right", out_type)
 
 
@@ -678,7 +677,7 @@ UpperBound.samples(_bound_samples)
 
 
 @UpperBound.reference
-def _(sorted_inputs, values, out_type: DType):
+def _(sorted_inputs: np.ndarray, values: np.ndarray, out_type: DType):
     less = np.asarray(sorted_inputs)[:, None, :] <= np.asarray(values)[:, :, None]
     return less.sum(-1).astype(out_type.as_numpy_dtype)
 

@@ -105,7 +105,7 @@ def _(call: GradientCall, dy: Tensor):
     return padded, None, None
 
 
-def _cast(x, dtype: DType):
+def _cast(x: Tensor, dtype: DType):
     return cast(x, dtype)
 
 
@@ -124,7 +124,7 @@ def _(rng: SampleGenerator):
 
 
 @Slice.reference
-def _(input, begin, size):
+def _(input: np.ndarray, begin: np.ndarray, size: np.ndarray):
     out = np.asarray(input)
     for axis, (b, s) in enumerate(zip(begin, size, strict=True)):
         out = np.take(out, np.arange(b, out.shape[axis] if s == -1 else b + s), axis)
@@ -165,7 +165,7 @@ _MASKS = {
 }
 
 
-def numpy_key(shape, begin, end, strides, masks) -> tuple:
+def numpy_key(shape: Any, begin: Any, end: Any, strides: Any, masks: Any) -> tuple:
     """The basic NumPy index that a StridedSlice of a tensor of `shape` means, one entry per dimension.
 
     `masks` are the five masks in the order of the op's attrs. Raises InvalidArgumentError for what the op refuses.
@@ -319,7 +319,7 @@ def _(rng: SampleGenerator):
 
 
 @StridedSlice.reference
-def _(input, begin, end, strides, **masks):
+def _(input: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, **masks):
     return np.asarray(input)[_reference_key(begin, end, strides, **masks)]
 
 
@@ -347,7 +347,7 @@ def _reference_key(
     attrs=_MASKS,
     shape=shapes.given(0),
 )
-def StridedSliceGrad(xp: ModuleType, shape, begin: Array, end: Array, strides: Array, dy: Array, **masks):
+def StridedSliceGrad(xp: ModuleType, shape: Any, begin: Array, end: Array, strides: Array, dy: Array, **masks):
     shape = dimensions(shape)
     key = numpy_key(shape, begin, end, strides, masks.values())
     part = np.broadcast_to(np.int8(0), shape)[key].shape
@@ -386,7 +386,7 @@ def _(rng: SampleGenerator):
 
 
 @StridedSliceGrad.reference
-def _(shape, begin, end, strides, dy, **masks):
+def _(shape: Sequence[Any], begin: np.ndarray, end: np.ndarray, strides: np.ndarray, dy: np.ndarray, **masks):
     places = np.arange(int(np.prod(shape))).reshape(shape)
     flat = np.zeros(places.size, np.asarray(dy).dtype)
     np.add.at(flat, places[_reference_key(begin, end, strides, **masks)].ravel(), np.ravel(dy))
@@ -400,7 +400,9 @@ def _(shape, begin, end, strides, dy, **masks):
     attrs=_MASKS,
     shape=shapes.same_as_first,
 )
-def TensorStridedSliceUpdate(xp: ModuleType, input, begin: Array, end: Array, strides: Array, value, **masks):
+def TensorStridedSliceUpdate(
+    xp: ModuleType, input: Any, begin: Array, end: Array, strides: Array, value: Any, **masks
+):
     key = numpy_key(input.shape, begin, end, strides, masks.values())
     part = np.broadcast_to(np.int8(0), input.shape)[key].shape
     if not _fits(value.shape, part):
@@ -414,7 +416,7 @@ def TensorStridedSliceUpdate(xp: ModuleType, input, begin: Array, end: Array, st
     return out
 
 
-def _fits(shape, into) -> bool:
+def _fits(shape: Sequence[Any], into) -> bool:
     extra = len(shape) - len(into)
     return extra <= 0 and all(
         a in (1, b) for a, b in zip(shape, into[-len(shape) :] if shape else (), strict=True)
@@ -447,7 +449,7 @@ def _(rng: SampleGenerator):
 
 
 @TensorStridedSliceUpdate.reference
-def _(input, begin, end, strides, value, **masks):
+def _(input: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, **masks):
     out = np.array(input)
     out[_reference_key(begin, end, strides, **masks)] = value
     return out
@@ -456,8 +458,9 @@ def _(input, begin, end, strides, value, **masks):
 @api("strided_slice")
 @tensor_function
 def strided_slice(
-    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
-    shrink_axis_mask=0, var=None, name: str | None = None,
+    input_, begin: TensorLike, end: TensorLike, strides: int | Sequence[int] | None = None, begin_mask: int = 0,
+    end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0, var=None,
+    name: str | None = None,
 ):
     """Take a part of a tensor as `input_[begin:end:strides]` does, one entry for each dimension.
 
@@ -567,7 +570,7 @@ def _has_dimensions(x) -> bool:
     return bool(x.shape.rank if isinstance(x.shape, TensorShape) else len(x.shape))
 
 
-def _index_vector(entries: Sequence[int]):
+def _index_vector(entries: Any):
     if all(isinstance(e, int) for e in entries):
         return int_array(entries)
 
@@ -585,7 +588,7 @@ def is_mask(key) -> bool:
 
 
 @public
-def getitem(tensor: TensorLike, key: TensorLike):
+def getitem(tensor: TensorLike, key: Any):
     """`tensor[key]` for every key: the plain ones, tensors as integers, and boolean masks.
 
     Args:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, ShapeLike, TensorLike
+from tapeflow.core.annotations import Array, IntLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
-def _blocks(block_shape, amounts, what: str, rank: int) -> tuple[list[int], list[tuple[int, int]]]:
+def _blocks(block_shape: Any, amounts: Any, what: str, rank: int) -> tuple[list[int], list[tuple[int, int]]]:
     block_shape, amounts = np.asarray(block_shape), np.asarray(amounts)
     if block_shape.ndim != 1:
         raise invalid(f"block_shape rank should be 1 instead of {block_shape.ndim}")
@@ -45,7 +46,7 @@ def _blocks(block_shape, amounts, what: str, rank: int) -> tuple[list[int], list
     return [int(b) for b in block_shape], [(int(a), int(b)) for a, b in amounts]
 
 
-def _space_to_batch(xp: ModuleType, input, block_shape, paddings):
+def _space_to_batch(xp: ModuleType, input: Array, block_shape: Any, paddings: Array):
     blocks, pads = _blocks(block_shape, paddings, "paddings", input.ndim)
     count = len(blocks)
     for i, (d, (a, b), block) in enumerate(zip(input.shape[1:], pads, blocks, strict=False)):
@@ -63,7 +64,7 @@ def _space_to_batch(xp: ModuleType, input, block_shape, paddings):
     return x.reshape([batch * math.prod(blocks), *cut[::2], *rest])
 
 
-def _batch_to_space(xp: ModuleType, input, block_shape, crops):
+def _batch_to_space(xp: ModuleType, input: Array, block_shape: Any, crops: Array):
     blocks, cuts = _blocks(block_shape, crops, "crops", input.ndim)
     count, product = len(blocks), math.prod(blocks)
     if input.shape[0] % product:
@@ -175,7 +176,7 @@ def _(rng: SampleGenerator):
 
 
 @SpaceToBatchND.reference
-def _(input, block_shape, paddings):
+def _(input: np.ndarray, block_shape: np.ndarray, paddings: np.ndarray):
     rest = np.ndim(input) - 1 - len(block_shape)
     x = np.pad(input, [(0, 0), *[tuple(p) for p in paddings]] + [(0, 0)] * rest)
     return np.concatenate(
@@ -211,7 +212,7 @@ def _(rng: SampleGenerator):
 
 
 @BatchToSpaceND.reference
-def _(input, block_shape, crops):
+def _(input: np.ndarray, block_shape: np.ndarray, crops: np.ndarray):
     blocks = [int(b) for b in block_shape]
     input = np.asarray(input)
     batch = input.shape[0] // math.prod(blocks)
@@ -252,7 +253,7 @@ def _(rng: SampleGenerator):
 
 
 @SpaceToBatch.reference
-def _(input, paddings, block_size):
+def _(input: np.ndarray, paddings: np.ndarray, block_size: int):
     x = np.pad(input, [(0, 0), *[tuple(p) for p in paddings], (0, 0)])
     steps = range(block_size)
     return np.concatenate([x[:, i::block_size, j::block_size] for i in steps for j in steps])
@@ -294,7 +295,7 @@ def _require_block(block_size: int) -> None:
         raise invalid(f"Value for attr 'block_size' of {block_size} must be at least minimum 2")
 
 
-def _require_rank_4(input) -> None:
+def _require_rank_4(input: Any) -> None:
     if input.ndim != 4:
         raise invalid(f"Input rank should be 4 instead of {input.ndim}")
 
@@ -302,11 +303,11 @@ def _require_rank_4(input) -> None:
 _LAYOUTS = one_of("NHWC", "NCHW")("NHWC")
 
 
-def _channels_last(xp: ModuleType, x, data_format):
+def _channels_last(xp: ModuleType, x: Array, data_format: str):
     return xp.transpose(x, [0, 2, 3, 1]) if data_format == "NCHW" else x
 
 
-def _channels_back(xp: ModuleType, x, data_format):
+def _channels_back(xp: ModuleType, x: Array, data_format: str):
     return xp.transpose(x, [0, 3, 1, 2]) if data_format == "NCHW" else x
 
 
@@ -336,7 +337,7 @@ def _depth_rule(down: bool):
     attrs={"block_size": integer, "data_format": _LAYOUTS},
     shape=_depth_rule(True),
 )
-def SpaceToDepth(xp: ModuleType, input: Array, block_size: int, data_format):
+def SpaceToDepth(xp: ModuleType, input: Array, block_size: int, data_format: str):
     _require_block(block_size)
     _require_rank_4(input)
     x = _channels_last(xp, input, data_format)
@@ -369,7 +370,7 @@ def _(rng: SampleGenerator):
 
 
 @SpaceToDepth.reference
-def _(input, block_size, data_format: str):
+def _(input: np.ndarray, block_size: int, data_format: str):
     axis = 1 if data_format == "NCHW" else 3
     x = np.moveaxis(input, axis, 3)
     parts = [x[:, i::block_size, j::block_size] for i, j in np.ndindex(block_size, block_size)]
@@ -383,7 +384,7 @@ def _(input, block_size, data_format: str):
     attrs={"block_size": integer, "data_format": _LAYOUTS},
     shape=_depth_rule(False),
 )
-def DepthToSpace(xp: ModuleType, input: Array, block_size: int, data_format):
+def DepthToSpace(xp: ModuleType, input: Array, block_size: int, data_format: str):
     _require_block(block_size)
     _require_rank_4(input)
     x = _channels_last(xp, input, data_format)
@@ -414,7 +415,7 @@ def _(rng: SampleGenerator):
 
 
 @DepthToSpace.reference
-def _(input, block_size, data_format: str):
+def _(input: np.ndarray, block_size: int, data_format: str):
     axis = 1 if data_format == "NCHW" else 3
     x = np.moveaxis(input, axis, 3)
     n, h, w, c = x.shape
@@ -482,7 +483,8 @@ def batch_to_space(
 @api(v1=("nn.space_to_batch", "space_to_batch"))
 @tensor_function
 def space_to_batch_v1(
-    input: TensorLike, paddings, block_size=None, name: str | None = None, block_shape=None
+    input: TensorLike, paddings: TensorLike, block_size: IntLike | None = None, name: str | None = None,
+    block_shape: TensorLike | None = None,
 ):
     """`space_to_batch_nd` for images with square blocks of `block_size`."""
     if block_shape is not None:
@@ -492,7 +494,10 @@ def space_to_batch_v1(
 
 @api(v1="batch_to_space")
 @tensor_function
-def batch_to_space_v1(input: TensorLike, crops, block_size, name: str | None = None, block_shape=None):
+def batch_to_space_v1(
+    input: TensorLike, crops: Sequence[Any], block_size: int, name: str | None = None,
+    block_shape: TensorLike | None = None,
+):
     """`batch_to_space` for images with square blocks of `block_size`."""
     if block_shape is not None:
         return BatchToSpaceND(input, block_shape, crops)
@@ -502,7 +507,7 @@ def batch_to_space_v1(input: TensorLike, crops, block_size, name: str | None = N
 @api(v2="nn.space_to_depth")
 @tensor_function
 def space_to_depth(
-    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Stack the pixels of blocks of an image into its channels.
 
@@ -524,7 +529,7 @@ def space_to_depth(
 @api(v2="nn.depth_to_space")
 @tensor_function
 def depth_to_space(
-    input: TensorLike, block_size, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, block_size: IntLike, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
     """Lay channels out as blocks of pixels: the inverse of `tf.nn.space_to_depth`.
 
@@ -587,13 +592,13 @@ def _dynamic_paddings(shape: ShapeLike, blocks, base=None):
 
 @api(v1=("nn.space_to_depth", "space_to_depth"))
 @tensor_function
-def space_to_depth_v1(input: TensorLike, block_size, name: str | None = None, data_format: str = "NHWC"):
+def space_to_depth_v1(input: TensorLike, block_size: IntLike, name: str | None = None, data_format: str = "NHWC"):
     """`space_to_depth` with the 1.x order of arguments."""
     return SpaceToDepth(input, block_size, data_format)
 
 
 @api(v1=("nn.depth_to_space", "depth_to_space"))
 @tensor_function
-def depth_to_space_v1(input: TensorLike, block_size, name: str | None = None, data_format: str = "NHWC"):
+def depth_to_space_v1(input: TensorLike, block_size: IntLike, name: str | None = None, data_format: str = "NHWC"):
     """`depth_to_space` with the 1.x order of arguments."""
     return DepthToSpace(input, block_size, data_format)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.annotations import Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
 from tapeflow.ops.table import dtype
@@ -58,7 +60,7 @@ def _stack(handle: Any) -> Stack:
 
 @resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": dtype, "stack_name": ""},
              lambda attrs, inputs: [()])  # fmt: skip
-def StackV2(max_size, elem_type, stack_name):
+def StackV2(max_size: Tensor, elem_type: DType, stack_name: str):
     """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
     if max_size.shape.rank:
         raise InvalidArgumentError(None, None, f"Stack size must be a scalar, got shape {max_size.shape}")
@@ -67,19 +69,19 @@ def StackV2(max_size, elem_type, stack_name):
 
 @resource_op("StackPushV2", "handle: resource, elem: T -> output: T", {"T": dtype, "swap_memory": False},
              lambda attrs, inputs: [inputs[1].shape_tuple])  # fmt: skip
-def StackPushV2(handle, elem, T, swap_memory):
+def StackPushV2(handle: Stack, elem: Tensor, T: DType, swap_memory: bool):
     """Puts `elem` on top, and gives it back."""
     _stack(handle).push(elem)
     return elem
 
 
 @resource_op("StackPopV2", "handle: resource -> elem: elem_type", {"elem_type": dtype})
-def StackPopV2(handle, elem_type):
+def StackPopV2(handle: Stack, elem_type: DType):
     """Takes the element on top."""
     return _stack(handle).pop(elem_type)
 
 
 @resource_op("StackCloseV2", "handle: resource ->")
-def StackCloseV2(handle):
+def StackCloseV2(handle: Stack):
     """Drops the elements."""
     _stack(handle).close()

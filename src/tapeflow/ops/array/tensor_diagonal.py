@@ -62,7 +62,7 @@ def _(rng: SampleGenerator):
 
 
 @Diag.reference
-def _(diagonal):
+def _(diagonal: np.ndarray):
     out = np.zeros(diagonal.shape * 2)
     for at in np.ndindex(diagonal.shape):
         out[at + at] = diagonal[at]
@@ -111,7 +111,7 @@ def _(rng: SampleGenerator):
 
 
 @DiagPart.reference
-def _(input):
+def _(input: np.ndarray):
     half = input.shape[: input.ndim // 2]
     return np.array([input[at + at] for at in np.ndindex(half)]).reshape(half)
 

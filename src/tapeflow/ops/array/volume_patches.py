@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def _(rng):
 
 
 @ExtractVolumePatches.reference
-def _(input, ksizes, strides, padding):
+def _(input: np.ndarray, ksizes: Sequence[int], strides: Sequence[int], padding: str):
     counts, before = [], []
     for n, k, s in zip(input.shape[1:4], ksizes[1:4], strides[1:4], strict=True):
         counts.append((n - k) // s + 1 if padding == "VALID" else -(-n // s))
@@ -114,7 +114,7 @@ def _(input, ksizes, strides, padding):
 @api("extract_volume_patches")
 @tensor_function
 def extract_volume_patches(
-    input: TensorLike, ksizes, strides, padding, name: str | None = None
+    input: TensorLike, ksizes, strides, padding: str | Sequence[Any], name: str | None = None
 ) -> Tensor:
     """Cut blocks of voxels out of volumes.
 

@@ -11,8 +11,9 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api, api_value
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, FloatLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -33,7 +34,7 @@ def _described(name: str, x: Tensor) -> str:
     return f"{name} (shape={x.shape} dtype={x.dtype.name}) = "
 
 
-def _flat(item: Tensor | str, summarize) -> tuple[list, bool]:
+def _flat(item: Any, summarize: int | None) -> tuple[list, bool]:
     """The first elements of `item`, and whether there are more. None or 3 elements; -1: all."""
     values = concrete_value(convert_to_tensor(item))
     flat = values.ravel()
@@ -41,14 +42,14 @@ def _flat(item: Tensor | str, summarize) -> tuple[list, bool]:
     return list(flat[:limit]), flat.size > limit
 
 
-def _summary(item: Tensor | str, summarize) -> str:
+def _summary(item: Any, summarize: int | None) -> str:
     values, more = _flat(item, summarize)
     return ", ".join([str(v) for v in values] + ["..."] * more)
 
 
 @api("debugging.Assert", "Assert")
 @public
-def Assert(condition: TensorLike, data, summarize=None, name: str | None = None):
+def Assert(condition: TensorLike, data: Any, summarize: Any = None, name: str | None = None):
     """Raise an error, showing tensors, unless a condition holds.
 
     Args:
@@ -68,14 +69,14 @@ def Assert(condition: TensorLike, data, summarize=None, name: str | None = None)
     return check(condition, data, summarize)
 
 
-def check(condition, data: Sequence[Tensor | str], summarize=None):
+def check(condition: Any, data: Any, summarize=None):
     """The assertion, on values."""
     if not condition:
         text = "\n".join(_summary(item, summarize) for item in data)
         raise invalid(f"Expected '{condition!s}' to be true. Summarized data: {text}")
 
 
-def _pretty(item, summarize) -> str:
+def _pretty(item: Any, summarize: int | None) -> str:
     if not hasattr(item, "numpy"):
         return str(item)
     if not len(item.shape):
@@ -127,8 +128,7 @@ def _named(name: str, x: Tensor) -> str:
 
 
 def _staged_check(
-    function: Callable[..., Any], values: Sequence[Tensor | None], condition: Callable[..., Any], data,
-    name: str, summarize=None,
+    function: Callable[..., Any], values: Any, condition: Callable[..., Any], data: Any, name: str, summarize=None
 ):
     """`function(values)`, which raises, now where all tensors in `values` are constants; else when the graph runs.
 
@@ -157,7 +157,7 @@ _BINARY_NAMES = {
 }
 
 
-def _binary(relation: str, function, x, y, data, summarize, message, name=None):
+def _binary(relation: str, function, x: Any, y: Any, data, summarize, message: str | None, name: str | None = None):
     """The assertion that `function` holds for all pairs."""
     x, y = _pair(x, y)
     found = function(x, y)
@@ -202,7 +202,7 @@ def _binary(relation: str, function, x, y, data, summarize, message, name=None):
     )
 
 
-def _pair(x: Tensor, y: Tensor):
+def _pair(x: TensorLike, y: TensorLike):
     if hasattr(y, "dtype") and not hasattr(x, "dtype"):
         y = convert_to_tensor(y)
         return convert_to_tensor(x, dtype=y.dtype), y
@@ -230,11 +230,13 @@ Raises:
 
 
 def _assertion(name: str, relation: str, function: Callable[..., Any]):
-    def assertion(x: Tensor, y: Tensor, message: str | None = None, summarize=None, name: str | None = None):
+    def assertion(
+        x: TensorLike, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ):
         return _binary(relation, function, x, y, None, summarize, message, name)
 
     def assertion_v1(
-        x: Tensor, y: Tensor, data: Sequence[Tensor | str] | None = None, summarize=None,
+        x: Tensor, y: Tensor, data: Sequence[Tensor | str] | None = None, summarize: int | None = None,
         message: str | None = None, name: str | None = None,
     ):
         return _binary(relation, function, x, y, data, summarize, message, name)
@@ -270,7 +272,10 @@ api_value("assert_greater_equal_v1", v1=("debugging.assert_greater_equal", "asse
 
 @api(v2="debugging.assert_none_equal")
 @public
-def assert_none_equal(x: TensorLike, y: TensorLike, summarize=None, message=None, name: str | None = None):
+def assert_none_equal(
+    x: TensorLike, y: TensorLike, summarize: IntLike | None = None, message: str | None = None,
+    name: str | None = None,
+):
     """Check that two tensors differ in all elements.
 
     Args:
@@ -291,7 +296,8 @@ def assert_none_equal(x: TensorLike, y: TensorLike, summarize=None, message=None
 @api(v1=("debugging.assert_none_equal", "assert_none_equal"))
 @public
 def assert_none_equal_v1(
-    x: TensorLike, y: TensorLike, data=None, summarize=None, message=None, name: str | None = None
+    x: TensorLike, y: TensorLike, data: TensorLike | None = None, summarize: IntLike | None = None,
+    message: str | None = None, name: str | None = None,
 ):
     """`assert_none_equal` with the 1.x argument `data`, shown instead of the elements.
 
@@ -309,7 +315,8 @@ def assert_none_equal_v1(
 @api(v2="debugging.assert_near")
 @public
 def assert_near(
-    x: TensorLike, y: TensorLike, rtol=None, atol=None, message=None, summarize=None, name: str | None = None
+    x: TensorLike, y: TensorLike, rtol: FloatLike | None = None, atol: TensorLike | None = None,
+    message: str | None = None, summarize: IntLike | None = None, name: str | None = None,
 ):
     """Check that two tensors are equal but for small differences: `|x - y| <= atol + rtol * |y|`.
 
@@ -380,7 +387,7 @@ def assert_near_v1(x, y, rtol=None, atol=None, data=None, summarize=None, messag
 
 
 def _sign_assertion(public_name: str, relation: str, function: Callable[..., Any], joined: bool = False):
-    def assertion(x, message=None, summarize=None, name: str | None = None):
+    def assertion(x: TensorLike, message: str | None = None, summarize: int | None = None, name: str | None = None):
         return assertion_v1(x, None, summarize, message, name)
 
     def assertion_v1(x, data=None, summarize=None, message=None, name=None):
@@ -443,7 +450,7 @@ def _rank_number(rank) -> int | None:
     return int(value)
 
 
-def _require_rank(x, holds, words: str, message) -> None:
+def _require_rank(x: Tensor, holds: Callable[..., Any], words: str, message: str | None) -> None:
     rank = x.shape.rank
     if rank is not None and not holds(rank):
         raise ValueError(
@@ -452,7 +459,9 @@ def _require_rank(x, holds, words: str, message) -> None:
 
 
 def _rank_assertion(
-    public_name, function, x, ranks, holds, words, message, name: str | None, data=None, summarize=None
+    public_name: str, function: Callable[..., Any], x: TensorLike, ranks: Any, holds: Callable[..., Any],
+    words: Callable[..., Any], message: str | None, name: str | None, data: Sequence[Tensor | str] | None = None,
+    summarize=None,
 ):
     """Checks the rank now, or when the graph runs if it or one of `ranks` is not known yet.
 
@@ -484,7 +493,7 @@ def _rank_assertion(
     return control.no_op(name)
 
 
-def _is_one_of(rank, ranks):
+def _is_one_of(rank: TensorLike, ranks: Sequence[int]):
     found = [comparison.equal(rank, r) if is_tensor(rank) else rank == r for r in ranks]
     if not is_tensor(rank):
         return any(found)
@@ -493,7 +502,7 @@ def _is_one_of(rank, ranks):
 
 @api(v2=("debugging.assert_rank", "assert_rank"))
 @public
-def assert_rank(x: TensorLike, rank, message=None, name: str | None = None):
+def assert_rank(x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None):
     """Check that a tensor has a number of dimensions.
 
     Args:
@@ -513,7 +522,10 @@ def assert_rank(x: TensorLike, rank, message=None, name: str | None = None):
 
 @api(v1=("debugging.assert_rank", "assert_rank"))
 @public
-def assert_rank_v1(x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None):
+def assert_rank_v1(
+    x: TensorLike, rank: TensorLike, data=None, summarize: TensorLike | None = None, message: str | None = None,
+    name: str | None = None,
+):
     """`assert_rank` with the 1.x order of arguments; `data` is shown where it fails while a graph runs.
 
     Args:
@@ -531,7 +543,7 @@ def assert_rank_v1(x: TensorLike, rank, data=None, summarize=None, message=None,
 
 @api(v2="debugging.assert_rank_at_least")
 @public
-def assert_rank_at_least(x: TensorLike, rank, message=None, name: str | None = None):
+def assert_rank_at_least(x: TensorLike, rank: TensorLike, message: str | None = None, name: str | None = None):
     """Check that a tensor has at least a number of dimensions.
 
     Args:
@@ -552,7 +564,8 @@ def assert_rank_at_least(x: TensorLike, rank, message=None, name: str | None = N
 @api(v1=("debugging.assert_rank_at_least", "assert_rank_at_least"))
 @public
 def assert_rank_at_least_v1(
-    x: TensorLike, rank, data=None, summarize=None, message=None, name: str | None = None
+    x: TensorLike, rank: TensorLike, data=None, summarize: TensorLike | None = None, message: str | None = None,
+    name: str | None = None,
 ):
     """`assert_rank_at_least` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
@@ -572,7 +585,7 @@ def assert_rank_at_least_v1(
 
 @api(v2="debugging.assert_rank_in")
 @public
-def assert_rank_in(x: TensorLike, ranks, message=None, name: str | None = None):
+def assert_rank_in(x: TensorLike, ranks: Sequence[int], message: str | None = None, name: str | None = None):
     """Check that the number of dimensions of a tensor is one of several.
 
     Args:
@@ -592,7 +605,10 @@ def assert_rank_in(x: TensorLike, ranks, message=None, name: str | None = None):
 
 @api(v1=("debugging.assert_rank_in", "assert_rank_in"))
 @public
-def assert_rank_in_v1(x: TensorLike, ranks, data=None, summarize=None, message=None, name: str | None = None):
+def assert_rank_in_v1(
+    x: TensorLike, ranks: Sequence[int], data=None, summarize: TensorLike | None = None, message: str | None = None,
+    name: str | None = None,
+):
     """`assert_rank_in` with the 1.x order of arguments; see `assert_rank_v1` for `data`.
 
     Args:
@@ -611,7 +627,7 @@ def assert_rank_in_v1(x: TensorLike, ranks, data=None, summarize=None, message=N
 
 @api(v1=("debugging.assert_integer", "assert_integer"))
 @public
-def assert_integer(x: TensorLike, message=None, name: str | None = None):
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -635,7 +651,7 @@ def assert_integer(x: TensorLike, message=None, name: str | None = None):
 
 @api(v1=("debugging.assert_type", "assert_type"))
 @public
-def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
+def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -661,7 +677,7 @@ def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = No
 
 @api(v1=("debugging.assert_scalar", "assert_scalar"))
 @public
-def assert_scalar(tensor: TensorLike, name: str | None = None, message=None):
+def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None):
     """Raise ValueError unless `tensor` has no dimensions.
 
     Args:
@@ -677,7 +693,7 @@ def assert_scalar(tensor: TensorLike, name: str | None = None, message=None):
 
 @api(v2="debugging.assert_scalar")
 @public
-def assert_scalar_v2(tensor: TensorLike, message=None, name: str | None = None):
+def assert_scalar_v2(tensor: TensorLike, message: str | None = None, name: str | None = None):
     """Check that a tensor has no dimensions.
 
     Args:
@@ -753,7 +769,10 @@ def is_numeric_tensor(tensor: TensorLike):
 
 @api(v1="debugging.assert_shapes")
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
+def assert_shapes(
+    shapes: Sequence[Any], data=None, summarize: TensorLike | None = None, message: str | None = None,
+    name: str | None = None,
+):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:
@@ -801,7 +820,9 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | N
         return control.group(*_size_assertions(later, known, data, summarize, message))
 
 
-def _size_assertions(later, known: dict, data, summarize, message) -> list:
+def _size_assertions(
+    later: Sequence[Any], known: dict, data: Sequence[Tensor | str] | None, summarize, message: str | None
+) -> list:
     """The operations that check sizes which are known when the graph runs, and ranks, which are there already."""
     made = []
     for item in later:
@@ -825,7 +846,10 @@ def _size_assertions(later, known: dict, data, summarize, message) -> list:
     return made
 
 
-def _paired(tensor, symbols, words: str, message, data, summarize, later: list) -> list:
+def _paired(
+    tensor: Tensor, symbols: Any, words: str, message: str | None, data: Sequence[Tensor | str] | None, summarize,
+    later: list,
+) -> list:
     """(dimension, size, symbol) of every dimension of `tensor` whose size is specified.
 
     A size is None where it is not known; the check of a rank that is not known is added to `later`.

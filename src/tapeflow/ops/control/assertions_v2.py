@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import IntLike, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
 from tapeflow.ops.control import assertions
 
 
 @api(v2="debugging.assert_integer")
 @public
-def assert_integer(x: TensorLike, message=None, name: str | None = None):
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None):
     """Check that a tensor is of an integer dtype.
 
     Args:
@@ -26,7 +30,7 @@ def assert_integer(x: TensorLike, message=None, name: str | None = None):
 
 @api(v2="debugging.assert_type")
 @public
-def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = None):
+def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, name: str | None = None):
     """Check that a tensor is of a dtype.
 
     Args:
@@ -43,7 +47,10 @@ def assert_type(tensor: TensorLike, tf_type, message=None, name: str | None = No
 
 @api(v2="debugging.assert_shapes")
 @public
-def assert_shapes(shapes, data=None, summarize=None, message=None, name: str | None = None):
+def assert_shapes(
+    shapes: Sequence[Any], data: TensorLike | None = None, summarize: IntLike | None = None,
+    message: str | None = None, name: str | None = None,
+):
     """Check that tensors have shapes whose sizes may be symbols.
 
     Args:

@@ -5,13 +5,20 @@ A process that belongs to no group is the only one. In a step that is one progra
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.control import process_group
 from tapeflow.ops.control.cross_replica import AXIS, outside_of_replicas
 from tapeflow.ops.table import NUMERIC, Sample, one_of, op
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 # What each is to a process group.
 _MERGES = {"Min": "min", "Max": "max", "Mul": "product", "Add": "sum"}
@@ -20,7 +27,10 @@ _MERGES = {"Min": "min", "Max": "max", "Mul": "product", "Add": "sum"}
 @op("CollectiveReduceV2", "input: T, group_size: int32, group_key: int32, instance_key: int32 -> data: T",
     types={"T": NUMERIC}, attrs={"merge_op": one_of(*_MERGES), "final_op": one_of("Id", "Div")},
     shape=shapes.same_as_first, stateful=True)  # fmt: skip
-def CollectiveReduceV2(xp, input, group_size, group_key, instance_key, merge_op, final_op):
+def CollectiveReduceV2(
+    xp: ModuleType, input: Array, group_size: Array, group_key: Array, instance_key: Array, merge_op: str,
+    final_op: str,
+):
     """What `merge_op` makes of the values of all; "Div" divides it by their number."""
     group = process_group.current()
     count = 1 if group is None else group.size
@@ -29,12 +39,12 @@ def CollectiveReduceV2(xp, input, group_size, group_key, instance_key, merge_op,
     return _divided(np, total, count, final_op)
 
 
-def _check_size(asked, count):
+def _check_size(asked, count: int):
     if int(asked) != count:
         raise InvalidArgumentError(None, None, f"group_size is {int(asked)}, but the group has {count} members")
 
 
-def _divided(xp, total, count, final_op):
+def _divided(xp: ModuleType, total, count: int, final_op: str):
     if final_op == "Id":
         return total
     whole = np.issubdtype(total.dtype, np.integer)
@@ -42,7 +52,10 @@ def _divided(xp, total, count, final_op):
 
 
 @CollectiveReduceV2.compiled(static="group_size")
-def _(xp, input, group_size, group_key, instance_key, merge_op, final_op):
+def _(
+    xp: ModuleType, input: Array, group_size: Array, group_key: Array, instance_key: Array, merge_op: str,
+    final_op: str,
+):
     from jax import lax
 
     try:
@@ -58,7 +71,7 @@ def _(xp, input, group_size, group_key, instance_key, merge_op, final_op):
 
 
 @CollectiveReduceV2.gradient
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     if call.merge_op != "Add":
         raise LookupError(f"No gradient is defined for CollectiveReduceV2 with merge_op {call.merge_op}")
     return CollectiveReduceV2(dy, call.group_size, call.group_key, call.instance_key, "Add", call.final_op), *[None] * 3
@@ -68,14 +81,14 @@ CollectiveReduceV2.reference(lambda input, group_size, group_key, instance_key, 
 
 
 @CollectiveReduceV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for merge in _MERGES:
         yield Sample(rng.normal(2, 3), 1, 0, 0, merge_op=merge, final_op="Id", differentiable=merge == "Add")
     yield Sample(rng.normal(3), 1, 0, 1, merge_op="Add", final_op="Div")
     yield Sample(rng.normal(3), 2, 0, 1, merge_op="Add", final_op="Id", raises=InvalidArgumentError)
 
 
-def _gathered(call):
+def _gathered(call: ShapeCall):
     shape, size = call.shape(0), shapes.scalar_value(call, 1)
     alone = size is not None and int(size) == 1
     return [shape if shape is None or alone else (None, *shape[1:])]
@@ -83,7 +96,7 @@ def _gathered(call):
 
 @op("CollectiveGatherV2", "input: T, group_size: int32, group_key: int32, instance_key: int32 -> data: T",
     types={"T": NUMERIC}, shape=_gathered, ranks="input: 1+", stateful=True)  # fmt: skip
-def CollectiveGatherV2(xp, input, group_size, group_key, instance_key):
+def CollectiveGatherV2(xp: ModuleType, input: Array, group_size: Array, group_key: Array, instance_key: Array):
     """The values of all, one after another along the first axis, of which they may have different lengths."""
     group = process_group.current()
     _check_size(group_size, 1 if group is None else group.size)
@@ -91,7 +104,7 @@ def CollectiveGatherV2(xp, input, group_size, group_key, instance_key):
 
 
 @CollectiveGatherV2.compiled(static="group_size")
-def _(xp, input, group_size, group_key, instance_key):
+def _(xp: ModuleType, input: Array, group_size: Array, group_key: Array, instance_key: Array):
     from jax import lax
 
     try:
@@ -106,6 +119,6 @@ CollectiveGatherV2.reference(lambda input, group_size, group_key, instance_key: 
 
 
 @CollectiveGatherV2.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3), 1, 0, 0)
     yield Sample(rng.normal(3), 2, 0, 1, raises=InvalidArgumentError)

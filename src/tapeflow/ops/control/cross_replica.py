@@ -50,7 +50,7 @@ def CrossReplicaSum(xp: ModuleType, input: Array, group_assignment: Array):
 
 
 @CrossReplicaSum.compiled(static="group_assignment")
-def _(xp: ModuleType, input, group_assignment):
+def _(xp: ModuleType, input: Array, group_assignment: Array):
     from jax import lax
 
     groups = group_assignment.tolist() if len(group_assignment) > 1 else None

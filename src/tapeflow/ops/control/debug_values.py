@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ _NAMED = {"device_name": "", "tensor_name": "", "debug_urls": strings([]), "gate
 _VALUES = np.array([1.0, np.nan, np.inf, 0.0, -2.0, -np.inf, 5.0])
 
 
-def _check(tensor_name, debug_urls):
+def _check(tensor_name: str, debug_urls: Sequence[Any]):
     if not tensor_name:
         raise invalid(f'Failed to parse tensor name: "{tensor_name}"')
     if debug_urls:
@@ -31,7 +32,9 @@ def _check(tensor_name, debug_urls):
 
 
 @op("DebugIdentity", "input: T -> output: T", types={"T": ANY}, attrs=_NAMED, shape=shapes.elementwise)
-def DebugIdentity(xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc):
+def DebugIdentity(
+    xp: ModuleType, input: Array, device_name: str, tensor_name: str, debug_urls: Sequence[str], gated_grpc: bool
+):
     _check(tensor_name, debug_urls)
     return input
 
@@ -57,7 +60,9 @@ DebugGradientIdentity.samples(lambda rng: [Sample(rng.normal(2, 3)), Sample(np.a
 
 
 @op("DebugNanCount", "input: T -> output: int64", types={"T": REAL}, attrs=_NAMED, shape=lambda call: [(1,)])
-def DebugNanCount(xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc):
+def DebugNanCount(
+    xp: ModuleType, input: Array, device_name: str, tensor_name: str, debug_urls: Sequence[str], gated_grpc: bool
+):
     _check(tensor_name, debug_urls)
     return np.array([np.count_nonzero(input != input)], np.int64)
 
@@ -76,8 +81,8 @@ def _(rng: SampleGenerator):
     attrs={**_NAMED, "lower_bound": float("-inf"), "upper_bound": float("inf"), "mute_if_healthy": False},
     shape=lambda call: [(None if call.shape(0) is None else 14 + len(call.shape(0)),)])  # fmt: skip
 def DebugNumericSummary(
-    xp: ModuleType, input: Array, device_name, tensor_name, debug_urls, gated_grpc, lower_bound, upper_bound,
-    mute_if_healthy: bool,
+    xp: ModuleType, input: Array, device_name: str, tensor_name: str, debug_urls: Sequence[str], gated_grpc: bool,
+    lower_bound, upper_bound, mute_if_healthy: bool,
 ):  # fmt: skip
     """Whether it is there, how many elements it has, of each kind, their range, mean and variance; dtype and shape.
 

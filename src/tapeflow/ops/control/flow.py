@@ -22,6 +22,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import joining
 from tapeflow.ops.array.rows import Identity, stop_gradient
 from tapeflow.ops.math import reduction
@@ -57,7 +58,7 @@ def _truth(pred) -> bool:
     return bool(value.reshape(()))
 
 
-def _single(result: Sequence[Tensor]):
+def _single(result: Any):
     """A list or tuple of one element is passed on as that element."""
     if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields"):
         return result[0]
@@ -66,10 +67,7 @@ def _single(result: Sequence[Tensor]):
 
 @api(v2="cond")
 @public
-def cond(
-    pred: TensorLike, true_fn: Callable[..., Any] | None = None, false_fn: Callable[..., Any] | None = None,
-    name: str | None = None,
-):
+def cond(pred: TensorLike, true_fn: Any = None, false_fn: Any = None, name: str | None = None):
     """Return what one of two functions returns, by a condition.
 
     Args:
@@ -135,7 +133,8 @@ def _unpacked(function: Callable[..., Any], strict: bool):
 @api("case")
 @public
 def case(
-    pred_fn_pairs, default=None, exclusive: bool = False, strict: bool = False, name: str | None = "case"
+    pred_fn_pairs: Sequence[Any], default: Callable[..., Any] | None = None, exclusive: bool = False,
+    strict: bool = False, name: str | None = "case",
 ):
     """Return what the function of the first true predicate returns.
 
@@ -190,7 +189,7 @@ def case(
     return _result(default(), strict)
 
 
-def _staged_case(pairs, default, exclusive: bool, strict, name: str | None):
+def _staged_case(pairs: Sequence[Any], default, exclusive: bool, strict, name: str | None):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
     from tapeflow.ops.control import assertions
 
@@ -218,13 +217,13 @@ def _staged_case(pairs, default, exclusive: bool, strict, name: str | None):
         return build(pairs)
 
 
-def _result(result, strict):
+def _result(result, strict: bool):
     return result if strict else _single(result)
 
 
 @api("switch_case")
 @public
-def switch_case(branch_index, branch_fns, default=None, name: str | None = "switch_case"):
+def switch_case(branch_index: Any, branch_fns: Any, default=None, name: str | None = "switch_case"):
     """Return what the function with a number returns.
 
     Args:
@@ -321,7 +320,8 @@ def while_loop(
 
 def _loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], parallel_iterations,
-    maximum_iterations, pack: bool, shape_invariants=None, name: str | None = None,
+    maximum_iterations: TensorLike | None, pack: bool, shape_invariants: Sequence[TensorShape] | None = None,
+    name: str | None = None,
 ):
     """The loop; with `pack`, a single variable may come from `body` without a list, and goes without one."""
     if not callable(cond):
@@ -365,9 +365,10 @@ def _as_value(x: TensorLike | TensorArray):
 @api(v1="while_loop")
 @public
 def while_loop_v1(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Tensor], shape_invariants=None,
-    parallel_iterations: TensorLike = 10, back_prop: bool = True, swap_memory: bool = False,
-    name: str | None = None, maximum_iterations=None, return_same_structure: bool = False,
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+    shape_invariants: Sequence[TensorShape] | None = None, parallel_iterations: TensorLike = 10,
+    back_prop: bool = True, swap_memory: bool = False, name: str | None = None, maximum_iterations=None,
+    return_same_structure: bool = False,
 ):
     """`while_loop` of 1.x: a single loop variable is returned without its list unless `return_same_structure`."""
     pack = not return_same_structure
@@ -452,7 +453,7 @@ def group(*inputs, **kwargs):
 
 @api(v2="tuple")
 @public
-def tuple_(tensors, control_inputs=None, name: str | None = None):
+def tuple_(tensors: Any, control_inputs: Sequence[Any] | None = None, name: str | None = None):
     """Make tensors that are there once all of them, and other operations, have run.
 
     Args:
@@ -475,12 +476,12 @@ def tuple_(tensors, control_inputs=None, name: str | None = None):
 
 @api(v1="tuple")
 @public
-def tuple_v1(tensors, name: str | None = None, control_inputs=None):
+def tuple_v1(tensors: TensorLike, name: str | None = None, control_inputs: Sequence[Any] | None = None):
     """`tuple` with the 1.x order of arguments."""
     return tuple_(tensors, control_inputs, name)
 
 
-def typed(values, Tout):
+def typed(values, Tout: DType | Sequence[DType]):
     """What a Python function returned, as tensors of the promised dtypes."""
     if isinstance(Tout, (list, tuple)):
         if not Tout:
@@ -496,14 +497,14 @@ def typed(values, Tout):
     return _one(values, Tout)
 
 
-def _require_function(func: Callable[..., Any]) -> None:
+def _require_function(func: Any) -> None:
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable. Received func={func} of type {type(func)}."
         )
 
 
-def _one(value, kind):
+def _one(value: Tensor | None, kind):
     kind = dtypes.as_dtype(kind)
     if value is None:
         raise InvalidArgumentError(
@@ -526,7 +527,7 @@ def _decorator(call):
 
 @api("py_function")
 @public
-def py_function(func=None, inp=None, Tout=None, name: str | None = None):
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None):
     """Call a Python function of eager tensors, also when a graph runs. Gradients flow through what it does.
 
     Args:
@@ -553,7 +554,9 @@ def py_function(func=None, inp=None, Tout=None, name: str | None = None):
 
 @api("numpy_function")
 @public
-def numpy_function(func=None, inp=None, Tout=None, stateful: bool = True, name: str | None = None):
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
+):
     """Call a function of NumPy arrays, also when a graph runs. It is not differentiable.
 
     Args:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.core.structures import nest
@@ -19,6 +22,9 @@ from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.control import mapping_staged
 from tapeflow.ops.control.mapping_staged import map_elements, options_of
+
+if TYPE_CHECKING:
+    from tapeflow.core.specs.tensor_spec import TensorSpec
 
 
 def _flat(elems):
@@ -35,11 +41,11 @@ def _flat(elems):
     return flat
 
 
-def _is_staged(flat, *values) -> bool:
+def _is_staged(flat: Sequence[Tensor], *values) -> bool:
     return control.staged(*flat, *[v for x in values for v in nest.flatten(x)])
 
 
-def _rows(elems, flat):
+def _rows(elems: TensorLike, flat: Sequence[Tensor]):
     """`elems` as a list of structures, one for each element of the first dimension of its tensors."""
     counts = {tensor.shape[0] for tensor in flat}
     if len(counts) > 1:
@@ -48,7 +54,7 @@ def _rows(elems, flat):
     return [nest.pack_sequence_as(elems, list(row)) for row in zip(*columns, strict=True)]
 
 
-def _stacked(results, like, empty):
+def _stacked(results: Sequence[Any], like: Any, empty):
     """The structures `results` stacked; `empty()` gives the specs of the elements where there are none."""
     if not results:
         return nest.map_structure(_nothing, empty())
@@ -77,8 +83,9 @@ _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 @public
 @graph_scope("map")
 def map_fn(
-    fn, elems, dtype: DTypeLike | None = None, parallel_iterations=None, back_prop: bool = True,
-    swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature=None,
+    fn: Any, elems: Any, dtype: DTypeLike | None = None, parallel_iterations: TensorLike | None = None,
+    back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+    fn_output_signature: Sequence[Any] | None = None,
 ):
     """Apply a function to each element along the first dimension, and stack the results.
 
@@ -137,12 +144,12 @@ def map_fn(
     return _stacked(results, promised, lambda: promised)
 
 
-def _read(result):
+def _read(result: TensorLike):
     """A result with variables as the values that they have now: the next call may change them."""
     return nest.map_structure(lambda x: convert_to_tensor(x) if isinstance(x, _native.Variable) else x, result)
 
 
-def _promised(value, kind):
+def _promised(value: Tensor, kind: DType | TensorSpec):
     kind = dtypes.as_dtype(getattr(kind, "dtype", kind))
     value = convert_to_tensor(value, dtype_hint=kind)
     if value.dtype != kind:
@@ -158,8 +165,9 @@ def _promised(value, kind):
 @public
 @graph_scope("map")
 def map_fn_v1(
-    fn, elems, dtype: DTypeLike | None = None, parallel_iterations=None, back_prop: bool = True,
-    swap_memory: bool = False, infer_shape: bool = True, name: str | None = None, fn_output_signature=None,
+    fn: Callable[..., Any], elems: TensorLike, dtype: DTypeLike | None = None,
+    parallel_iterations: TensorLike | None = None, back_prop: bool = True, swap_memory: bool = False,
+    infer_shape: bool = True, name: str | None = None, fn_output_signature=None,
 ):
     """`map_fn` as 1.x has it."""
     return map_fn(
@@ -175,7 +183,7 @@ def map_fn_v1(
     )
 
 
-def _folded(fn, rows, initializer):
+def _folded(fn: Callable[..., Any], rows: Any, initializer: Any):
     _require_callable(fn)
     rows = list(rows)
     if initializer is None:
@@ -187,7 +195,7 @@ def _folded(fn, rows, initializer):
     return state, rows
 
 
-def _fold(fn, elems, initializer, options, reverse: bool = False):
+def _fold(fn: Callable[..., Any], elems: Any, initializer, options: dict[str, Any], reverse: bool = False):
     _require_callable(fn)
     flat = _flat(elems)
     if _is_staged(flat, initializer):
@@ -203,8 +211,8 @@ def _fold(fn, elems, initializer, options, reverse: bool = False):
 @public
 @graph_scope("foldl")
 def foldl(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
-    name: str | None = None,
+    fn: Callable[..., Any], elems: TensorLike, initializer: TensorLike | None = None,
+    parallel_iterations: TensorLike = 10, back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, from the first to the last.
 
@@ -233,8 +241,8 @@ def foldl(
 @public
 @graph_scope("foldr")
 def foldr(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
-    name: str | None = None,
+    fn: Callable[..., Any], elems: TensorLike, initializer: TensorLike | None = None,
+    parallel_iterations: TensorLike = 10, back_prop: bool = True, swap_memory: bool = False, name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, from the last to the first.
 
@@ -262,8 +270,8 @@ def foldr(
 @public
 @graph_scope("scan")
 def scan(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop: bool = True, swap_memory: bool = False,
-    infer_shape: bool = True, reverse: bool = False, name: str | None = None,
+    fn, elems: Any, initializer: Any = None, parallel_iterations=10, back_prop: bool = True,
+    swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None,
 ):
     """Combine the elements of a tensor along its first dimension, and keep every intermediate result.
 
@@ -304,13 +312,13 @@ def scan(
     return _stacked(results, None, lambda: nest.map_structure(convert_to_tensor, initializer))
 
 
-def flat_elements(fn, elems):
+def flat_elements(fn: Callable[..., Any], elems: TensorLike | dict[str, Any]):
     """The tensors of `elems`, one of a single element repeated as often as the others have some."""
     _require_callable(fn)
     return _repeated(_flat(elems))
 
 
-def map_without_signature(fn, elems, flat):
+def map_without_signature(fn: Any, elems: TensorLike, flat: Sequence[Tensor]):
     """The results of a function of each element, stacked; `flat` are the tensors of `elems`."""
     if _is_staged(flat):
         signature = mapping_staged.signature_of(fn, elems, flat)
@@ -323,7 +331,7 @@ def map_without_signature(fn, elems, flat):
     return nest.map_structure(lambda t: _nothing(convert_to_tensor(t)), one)
 
 
-def _repeated(flat):
+def _repeated(flat: Sequence[Tensor]):
     """A tensor of one element stands beside others for as many as they have."""
     counts = [t.shape[0] if t.shape.rank else None for t in flat]
     if 1 not in counts or set(counts) == {1}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -193,12 +194,12 @@ def _together(values: list[Any], spec: Any) -> Any:
     return stack(values)
 
 
-def _staged(fn, elems, flat, promised, like, options):
+def _staged(fn: Callable[..., Any], elems, flat: Sequence[Any], promised, like, options):
     count = _count(flat[0])
     outputs = [_Results(spec, count) for spec in promised]
     arrays = [output.arrays() for output in outputs]
 
-    def body(i, arrays):
+    def body(i: int, arrays: Sequence[Any]):
         result = fn(nest.pack_sequence_as(elems, [_row(v, i) for v in flat]))
         found = _checked(result, like, promised)
         written = [

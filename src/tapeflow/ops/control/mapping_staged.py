@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -88,12 +89,14 @@ def options_of(parallel_iterations, swap_memory: bool, name: str) -> dict[str, A
     return {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory, "name": name}
 
 
-def map_elements(fn, elems, flat, signature, infer_shape, options):
+def map_elements(
+    fn: Any, elems: TensorLike | dict[str, Any], flat, signature: Any, infer_shape: bool, options: dict[str, Any]
+):
     """The results of `fn` stacked; `signature` is a structure of their dtypes or specs."""
     elements = Elements(elems, flat)
     arrays = elements.results(nest.flatten(signature), infer_shape)
 
-    def body(i, arrays):
+    def body(i: Tensor, arrays: Sequence[Any]):
         result = fn(elements.at(i))
         nest.assert_same_structure(signature, result)
         return [
@@ -103,17 +106,20 @@ def map_elements(fn, elems, flat, signature, infer_shape, options):
     return elements.stacked(signature, elements.loop(body, arrays, options))
 
 
-def _converted(initializer):
+def _converted(initializer: TensorLike):
     return nest.map_structure(convert_to_tensor, initializer)
 
 
-def _like_state(state, value):
+def _like_state(state: Tensor, value: Tensor):
     """What the function returned, as the next state."""
     nest.assert_same_structure(state, value)
     return nest.map_structure(lambda s, v: convert_to_tensor(v, dtype_hint=s.dtype), state, value)
 
 
-def fold(fn, elems, flat, initializer, options, reverse: bool):
+def fold(
+    fn: Callable[..., Any], elems: TensorLike, flat, initializer: TensorLike | None, options: dict[str, Any],
+    reverse: bool,
+):
     elements = Elements(elems, flat)
     start = 0
     if initializer is None:
@@ -126,7 +132,10 @@ def fold(fn, elems, flat, initializer, options, reverse: bool):
     )
 
 
-def scan(fn, elems, flat, initializer, infer_shape, options, reverse: bool):
+def scan(
+    fn: Callable[..., Any], elems: Tensor, flat, initializer: float | None, infer_shape: bool,
+    options: dict[str, Any], reverse: bool,
+):
     elements = Elements(elems, flat)
     start = 0
     if initializer is None:
@@ -140,7 +149,7 @@ def scan(fn, elems, flat, initializer, infer_shape, options, reverse: bool):
         start = 1
         arrays = [a.write(first, s) for a, s in zip(arrays, nest.flatten(state), strict=True)]
 
-    def body(i, both):
+    def body(i: Tensor, both: Sequence[Any]):
         state, arrays = both
         state = _like_state(state, fn(state, elements.at(i)))
         written = [a.write(i, s) for a, s in zip(arrays, nest.flatten(state), strict=True)]
@@ -150,7 +159,7 @@ def scan(fn, elems, flat, initializer, infer_shape, options, reverse: bool):
     return elements.stacked(state, arrays)
 
 
-def signature_of(fn, elems, flat) -> Any:
+def signature_of(fn: Callable[..., Any], elems: TensorLike, flat: Sequence[Tensor]) -> Any:
     """The specs of what `fn` makes of one element, found by tracing it once."""
     rows = [TensorShape(None) if x.shape.rank is None else x.shape[1:] for x in flat]
     return control.staging.specs_of(

@@ -109,11 +109,11 @@ def _sparse_text(x: SparseTensor, summarize: int, show: Callable[..., str]) -> s
 register_text(SparseTensor, _sparse_text)
 
 
-def _is_tensor(x) -> bool:
+def _is_tensor(x: Tensor) -> bool:
     return isinstance(x, Tensor) or (hasattr(x, "dtype") and hasattr(x, "numpy"))
 
 
-def _text(x, summarize: int, show: Callable[..., str]) -> str:
+def _text(x: Tensor | str, summarize: int, show: Callable[..., str]) -> str:
     if isinstance(x, str):
         return x
     if type(x) in _composites:
@@ -134,7 +134,7 @@ def _text(x, summarize: int, show: Callable[..., str]) -> str:
     return repr(packed)
 
 
-def raw_text(value) -> str:
+def raw_text(value: Tensor) -> str:
     """A scalar string as it is."""
     return bytes(concrete_value(value).item()).decode("utf-8", "replace")
 
@@ -211,7 +211,7 @@ def print_(*inputs, **kwargs):
     return write_text(stream, text, end)
 
 
-def write_text(stream, text: str, end: str) -> None:
+def write_text(stream: Any, text: str, end: str) -> None:
     """Writes to a stream as `tf.print` takes it, or to one that `_stream_name` names."""
     if stream in ("stderr", "stdout"):
         stream = getattr(sys, stream)
@@ -250,7 +250,7 @@ def _level(stream) -> str:
     return level if level in _LEVELS else ""
 
 
-def is_named(stream) -> bool:
+def is_named(stream: str) -> bool:
     """Whether a string names a file or a level of the log."""
     return isinstance(stream, str) and (_is_file(stream) or bool(_level(stream)))
 
@@ -266,7 +266,7 @@ def _check_stream(stream) -> None:
 
 @api(v1="Print")
 @public
-def Print(input_, data, message=None, first_n=None, summarize=None, name: str | None = None):
+def Print(input_: Any, data, message=None, first_n: Any = None, summarize: Any = None, name: str | None = None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
     if control.staged(input_, *data):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,9 +77,8 @@ def _rule(call: ShapeCall):
     shape=_rule,
 )
 def Conv(
-    xp: ModuleType, input: Array, filter: Array, strides: Sequence[int], padding,
-    explicit_paddings: Sequence[int], data_format: str, dilations: Sequence[int], batch_dims: int,
-    groups: int,
+    xp: ModuleType, input: Array, filter: Array, strides: Sequence[int], padding: str,
+    explicit_paddings: Sequence[int], data_format: str, dilations: Sequence[int], batch_dims: int, groups: int,
 ):
     layout = _layout(input.ndim, batch_dims, data_format)
     rank = len(layout)
@@ -121,7 +120,10 @@ def _(rng):
 
 
 @Conv.reference
-def _(input, filter, strides, padding, explicit_paddings, dilations, batch_dims, **_):
+def _(
+    input: np.ndarray, filter: np.ndarray, strides: Sequence[int], padding: str, explicit_paddings,
+    dilations: Sequence[int], batch_dims: int, **_,
+):
     """Every output by its own sum."""
     image = input.reshape(-1, *input.shape[batch_dims:])
     count = image.ndim - 2
@@ -160,7 +162,7 @@ _SIGNATURE = "input: T, filter: T, out_backprop: T -> output: T"
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_second,
 )
-def Conv2DBackpropFilterV2(xp: ModuleType, input, filter, out_backprop, **attrs):
+def Conv2DBackpropFilterV2(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     sizes = np.array(filter.shape, np.int64)
     return filter_gradient(xp, input, sizes, out_backprop, 4, **attrs)
 
@@ -173,7 +175,7 @@ def Conv2DBackpropFilterV2(xp: ModuleType, input, filter, out_backprop, **attrs)
     ranks="input: 4, filter: 4, out_backprop: 4",
     shape=shapes.same_as_first,
 )
-def Conv2DBackpropInputV2(xp: ModuleType, input, filter, out_backprop, **attrs):
+def Conv2DBackpropInputV2(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     sizes = np.array(input.shape, np.int64)
     return input_gradient(xp, sizes, filter, out_backprop, 4, **attrs)
 
@@ -211,28 +213,20 @@ def _transposed(input, filter, dy, strides, by_filter: bool):
 
 
 @Conv2DBackpropFilterV2.reference
-def _(input, filter, out_backprop, strides, **_):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, strides: Sequence[int], **_):
     return _transposed(input, filter, out_backprop, strides, True)
 
 
 @Conv2DBackpropInputV2.reference
-def _(input, filter, out_backprop, strides, **_):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, strides: Sequence[int], **_):
     return _transposed(input, filter, out_backprop, strides, False)
 
 
 @api("conv")
 @tensor_function
 def conv(
-    input: TensorLike,
-    filter: TensorLike,
-    strides,
-    padding,
-    explicit_paddings=(),
-    data_format: str = "CHANNELS_LAST",
-    dilations=(),
-    batch_dims=1,
-    groups=1,
-    name: str | None = None,
+    input: TensorLike, filter: TensorLike, strides, padding: str | Sequence[Any], explicit_paddings=(),
+    data_format: str = "CHANNELS_LAST", dilations=(), batch_dims=1, groups=1, name: str | None = None,
 ) -> Tensor:
     """Convolve images or volumes, the first dimensions of which are a batch.
 
@@ -273,8 +267,9 @@ def _image_attrs(strides, padding, use_cudnn_on_gpu, explicit_paddings, data_for
 @api("conv2d_backprop_filter_v2")
 @tensor_function
 def conv2d_backprop_filter_v2(
-    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
-    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter: TensorLike, out_backprop: TensorLike, strides: int | Sequence[int],
+    padding: str | Sequence[Any], use_cudnn_on_gpu: bool = True, explicit_paddings: int | Sequence[int] = (),
+    data_format: str = "NHWC", dilations: int | Sequence[int] = (1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its filter.
 
@@ -300,8 +295,9 @@ def conv2d_backprop_filter_v2(
 @api("conv2d_backprop_input_v2")
 @tensor_function
 def conv2d_backprop_input_v2(
-    input: TensorLike, filter, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
-    explicit_paddings=(), data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter: TensorLike, out_backprop: TensorLike, strides: int | Sequence[int],
+    padding: str | Sequence[Any], use_cudnn_on_gpu: bool = True, explicit_paddings: int | Sequence[int] = (),
+    data_format: str = "NHWC", dilations: int | Sequence[int] = (1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of a convolution of images by its input.
 

@@ -39,7 +39,7 @@ def _check(src: str, dst: str) -> None:
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
-def DataFormatDimMap(xp: ModuleType, x: Array, src_format, dst_format):
+def DataFormatDimMap(xp: ModuleType, x: Array, src_format: str, dst_format: str):
     _check(src_format, dst_format)
     rank = len(src_format)
     if xp is np and x.size and (x.min() < -rank or x.max() >= rank):
@@ -70,7 +70,7 @@ def _(rng: SampleGenerator):
     attrs=_FORMATS,
     shape=shapes.same_as_first,
 )
-def DataFormatVecPermute(xp: ModuleType, x: Array, src_format, dst_format):
+def DataFormatVecPermute(xp: ModuleType, x: Array, src_format: str, dst_format: str):
     if x.ndim not in (1, 2):
         raise invalid(f"input must be a vector or 2D tensor, but got shape {list(x.shape)}")
     _check(src_format, dst_format)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def _windows(shape, taps, strides, padding, explicit_paddings, data_format, dila
     )
 
 
-def _require_output(dy, expected) -> None:
+def _require_output(dy: np.ndarray, expected: Sequence[int]) -> None:
     if tuple(dy.shape) != tuple(expected):
         raise invalid(
             f"depthwise backprop: out_backprop has shape {shape_text(dy.shape)} but the forward pass gives "
@@ -63,7 +64,7 @@ def _require_output(dy, expected) -> None:
         )
 
 
-def _require_image(x, what: str) -> None:
+def _require_image(x: Any, what: str) -> None:
     if x.ndim != 4:
         raise invalid(f"{what} must be 4-dimensional: {shape_text(x.shape)}")
 
@@ -91,7 +92,7 @@ def _rule(call: ShapeCall):
     ]
 
 
-def _attrs(call) -> dict:
+def _attrs(call: GradientCall) -> dict:
     return {name: getattr(call, name) for name in ATTRS}
 
 
@@ -108,7 +109,7 @@ def DepthwiseConv2dNative(xp: ModuleType, input: Array, filter: Array, **attrs):
     win = _windows(x.shape, filter.shape, **attrs)
     batch, channels, multiplier = x.shape[0], filter.shape[2], filter.shape[3]
 
-    def each_tap(x, filter):
+    def each_tap(x: Any, filter: np.ndarray):
         x = win.padded(xp, x)
         out = xp.zeros((batch, *win.out, channels, multiplier), x.dtype)
         for offset in win.offsets():
@@ -171,7 +172,7 @@ def _naive(x: np.ndarray, w: np.ndarray, data_format: str = "NHWC", **attrs):
 
 
 @DepthwiseConv2dNative.reference
-def _(input, filter, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, **attrs):
     return _naive(input, filter, **attrs)
 
 
@@ -197,7 +198,7 @@ def DepthwiseConv2dNativeBackpropInput(
     dy = channels_last(xp, out_backprop, data_format)
     _require_output(dy, (shape[0], *win.out, channels * multiplier))
 
-    def each_tap(filter, dy):
+    def each_tap(filter: np.ndarray, dy: np.ndarray):
         dy = dy.reshape(*dy.shape[:-1], channels, multiplier)
         dx = xp.zeros(win.padded_shape(shape), dy.dtype)
         for offset in win.offsets():
@@ -236,7 +237,7 @@ def _(rng):
 
 
 @DepthwiseConv2dNativeBackpropInput.reference
-def _(input_sizes, filter, out_backprop, **attrs):
+def _(input_sizes: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     shape = tuple(int(d) for d in input_sizes)
     return adjoint(lambda x: _naive(x, filter, **attrs), shape, out_backprop)
 
@@ -260,7 +261,7 @@ def DepthwiseConv2dNativeBackpropFilter(
     dy = channels_last(xp, out_backprop, attrs["data_format"])
     _require_output(dy, (x.shape[0], *win.out, taps[2] * taps[3]))
 
-    def each_tap(x, dy):
+    def each_tap(x: Any, dy: np.ndarray):
         dy = dy.reshape(*dy.shape[:-1], taps[2], taps[3])
         x = win.padded(xp, x)
         every = (0, 1, 2)
@@ -297,6 +298,6 @@ def _(rng):
 
 
 @DepthwiseConv2dNativeBackpropFilter.reference
-def _(input, filter_sizes, out_backprop, **attrs):
+def _(input: np.ndarray, filter_sizes: np.ndarray, out_backprop: np.ndarray, **attrs):
     shape = tuple(int(d) for d in filter_sizes)
     return adjoint(lambda w: _naive(input, w, **attrs), shape, out_backprop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike, Variable
@@ -71,8 +72,8 @@ def depthwise_conv2d(
 @tensor_function
 @graph_scope("depthwise")
 def depthwise_conv2d_v1(
-    input: TensorLike, filter, strides, padding, rate=None, name: str | None = None,
-    data_format: str | None = None, dilations=None,
+    input: TensorLike, filter: TensorLike, strides, padding: str, rate: TensorLike | None = None,
+    name: str | None = None, data_format: str | None = None, dilations=None,
 ):
     """`depthwise_conv2d` with the 1.x spelling `rate` of `dilations`."""
     dilations = renamed("dilations", dilations, "rate", rate)
@@ -82,7 +83,7 @@ def depthwise_conv2d_v1(
 @api(v1="nn.depthwise_conv2d_native")
 @tensor_function
 def depthwise_conv2d_native(
-    input: TensorLike, filter, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
+    input: TensorLike, filter: TensorLike, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
     name: str | None = None,
 ):
     """`depthwise_conv2d` with dilations for every dimension."""
@@ -92,8 +93,8 @@ def depthwise_conv2d_native(
 @api("nn.depthwise_conv2d_backprop_input", v1="nn.depthwise_conv2d_native_backprop_input")
 @tensor_function
 def depthwise_conv2d_backprop_input(
-    input_sizes, filter, out_backprop, strides, padding, data_format: str = "NHWC", dilations=(1, 1, 1, 1),
-    name: str | None = None,
+    input_sizes: TensorLike, filter: TensorLike, out_backprop: TensorLike, strides, padding: str | Sequence[Any],
+    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its input.
 
@@ -126,8 +127,8 @@ def depthwise_conv2d_backprop_input(
 @api("nn.depthwise_conv2d_backprop_filter", v1="nn.depthwise_conv2d_native_backprop_filter")
 @tensor_function
 def depthwise_conv2d_backprop_filter(
-    input: TensorLike, filter_sizes, out_backprop, strides, padding, data_format: str = "NHWC",
-    dilations=(1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter_sizes: TensorLike, out_backprop: TensorLike, strides, padding: str | Sequence[Any],
+    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
 ):
     """Compute the gradient of `tf.nn.depthwise_conv2d` by its filter.
 
@@ -194,7 +195,7 @@ def separable_conv2d(
 @tensor_function
 @graph_scope("separable_conv2d")
 def separable_conv2d_v1(
-    input: TensorLike, depthwise_filter, pointwise_filter, strides, padding, rate=None,
+    input: TensorLike, depthwise_filter, pointwise_filter, strides, padding, rate: TensorLike | None = None,
     name: str | None = None, data_format: str | None = None, dilations=None,
 ):
     """`separable_conv2d` with the 1.x spelling `rate` of `dilations`."""

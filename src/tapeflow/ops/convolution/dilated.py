@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api
@@ -16,7 +19,7 @@ from tapeflow.ops.array.spatial import (
 from tapeflow.ops.static import as_shape, concrete_value, size_of, static_value
 
 
-def _filled(values, axes: list[int], fill: int):
+def _filled(values: np.ndarray, axes: list[int], fill: int):
     """One value for each spatial dimension from 1 to the last of `axes`, `fill` where there is none."""
     values = np.asarray(values)
     rows = [values[axes.index(i)] if i in axes else np.full_like(values[0], fill) for i in range(1, max(axes) + 1)]
@@ -26,8 +29,8 @@ def _filled(values, axes: list[int], fill: int):
 @api("nn.with_space_to_batch")
 @public
 def with_space_to_batch(
-    input: TensorLike, dilation_rate, padding, op, filter_shape=None, spatial_dims=None,
-    data_format: str | None = None,
+    input: TensorLike, dilation_rate: Sequence[int], padding: str, op: Callable[..., Any], filter_shape=None,
+    spatial_dims=None, data_format: str | None = None,
 ):
     """Apply an operation as if its window had holes, by moving space into the batch.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def _ratios(call) -> list[float]:
     return ratios
 
 
-def _shrunk(shape, ratios) -> list:
+def _shrunk(shape: Sequence[Any], ratios) -> list:
     return [
         None if d is None else int(np.float32(d) / np.float32(r))
         for d, r in zip(shape, ratios, strict=True)
@@ -90,7 +90,7 @@ def _regions(edges: np.ndarray, overlapping: bool) -> list[slice]:
     ]
 
 
-def _cells(value: np.ndarray, rows, columns, overlapping: bool):
+def _cells(value: np.ndarray, rows: Any, columns: Any, overlapping: bool):
     """(row of the output, column, its region of `value`) of each output."""
     for i, r in enumerate(_regions(rows, overlapping)):
         for j, c in enumerate(_regions(columns, overlapping)):
@@ -98,7 +98,7 @@ def _cells(value: np.ndarray, rows, columns, overlapping: bool):
 
 
 def _pooled(
-    name: str, reduce, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed: int, seed2
+    name: str, reduce, value, pooling_ratio, pseudo_random, overlapping: bool, deterministic, seed: int, seed2: int
 ):
     ratios = _ratios(pooling_ratio)
     if value.ndim != 4:
@@ -159,7 +159,7 @@ def _row(name: str, reduce: Callable[..., Any]):
         yield Sample(rng.normal(2, 4, 6, 3), **sure, seed=3, raises=InvalidArgumentError)
 
     @row.reference
-    def _(value, pooling_ratio, overlapping, **_):
+    def _(value: np.ndarray, pooling_ratio: Sequence[float], overlapping: bool, **_):
         out = [int(d / r) for d, r in zip(value.shape, pooling_ratio, strict=True)]
         cuts = [[k * d // n for k in range(n + 1)] for d, n in zip(value.shape, out, strict=True)]
         extra = int(overlapping)
@@ -178,7 +178,7 @@ FractionalMaxPool = _row("FractionalMaxPool", _largest)
 FractionalAvgPool = _row("FractionalAvgPool", _average)
 
 
-def _sequence(edges, size: int, count: int, name: str) -> None:
+def _sequence(edges: np.ndarray, size: int, count: int, name: str) -> None:
     if not known(edges):
         return
     if edges.ndim != 1 or len(edges) != count + 1:
@@ -187,7 +187,7 @@ def _sequence(edges, size: int, count: int, name: str) -> None:
         raise invalid(f"{name} must rise from 0 to {size}, got {shape_text(edges)}")
 
 
-def _checked_gradient(shape, dy, rows, columns) -> None:
+def _checked_gradient(shape: Sequence[Any], dy: Any, rows: Any, columns: Any) -> None:
     if len(shape) != 4 or dy.ndim != 4:
         raise invalid(
             f"original input and out_backprop must be 4-dimensional, got {shape_text(shape)} and "
@@ -201,7 +201,7 @@ def _checked_gradient(shape, dy, rows, columns) -> None:
     _sequence(columns, shape[2], dy.shape[2], "col_pooling_sequence")
 
 
-def _max_places(x, rows, columns, overlapping: bool) -> np.ndarray:
+def _max_places(x: Any, rows: Any, columns: Any, overlapping: bool) -> np.ndarray:
     """Where in the flattened `x` the first largest element of each region stands: [batch, rows, columns, depth]."""
     batch, _, width, depth = x.shape
     out = np.empty((batch, len(rows) - 1, len(columns) - 1, depth), np.int64)
@@ -263,7 +263,7 @@ def _(rng: SampleGenerator):
 
 
 @FractionalMaxPoolGrad.reference
-def _(x, y, dy, rows, columns, overlapping):
+def _(x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows, columns, overlapping: bool):
     out = np.zeros(x.shape)
     for b, i, j, c in np.ndindex(*dy.shape):
         r1 = min(rows[i + 1] + overlapping, x.shape[1])
@@ -311,7 +311,7 @@ def _(rng: SampleGenerator):
 
 
 @FractionalAvgPoolGrad.reference
-def _(shape, dy, rows, columns, overlapping):
+def _(shape: Sequence[Any], dy: np.ndarray, rows, columns, overlapping: bool):
     out = np.zeros(shape)
     for b, i, j, c in np.ndindex(*dy.shape):
         r1 = min(rows[i + 1] + overlapping, shape[1])
@@ -348,7 +348,7 @@ def _four(ratio) -> list[float]:
     return values
 
 
-def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed: int):
+def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping: bool, seed: int):
     ratios = _four(pooling_ratio)
     if any(r < 1 for r in ratios):
         raise ValueError(f"`pooling_ratio` should be >= 1. Received: pooling_ratio={pooling_ratio}")
@@ -361,8 +361,8 @@ def _pool_v2(row, value, pooling_ratio, pseudo_random, overlapping, seed: int):
 @api(v2="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool(
-    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
-    name: str | None = None,
+    value: TensorLike, pooling_ratio: Sequence[float], pseudo_random: bool = False, overlapping: bool = False,
+    seed: int = 0, name: str | None = None,
 ):
     """Take the largest elements of regions of images whose sizes vary at random (Graham, 2015).
 
@@ -386,8 +386,8 @@ def fractional_max_pool(
 @api(v2="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool(
-    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False, seed: int = 0,
-    name: str | None = None,
+    value: TensorLike, pooling_ratio: Sequence[float], pseudo_random: bool = False, overlapping: bool = False,
+    seed: int = 0, name: str | None = None,
 ):
     """Compute the means of regions of images whose sizes vary at random.
 
@@ -411,7 +411,7 @@ def fractional_avg_pool(
 @api(v1="nn.fractional_max_pool")
 @tensor_function
 def fractional_max_pool_v1(
-    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False,
+    value: TensorLike, pooling_ratio: Sequence[float], pseudo_random: bool = False, overlapping: bool = False,
     deterministic: bool = False, seed: int = 0, seed2=0, name: str | None = None,
 ):
     """`fractional_max_pool` of 1.x: four ratios, and both seeds."""
@@ -424,7 +424,7 @@ def fractional_max_pool_v1(
 @api(v1="nn.fractional_avg_pool")
 @tensor_function
 def fractional_avg_pool_v1(
-    value: TensorLike, pooling_ratio, pseudo_random: bool = False, overlapping: bool = False,
+    value: TensorLike, pooling_ratio: Sequence[float], pseudo_random: bool = False, overlapping: bool = False,
     deterministic: bool = False, seed: int = 0, seed2=0, name: str | None = None,
 ):
     """`fractional_avg_pool` of 1.x: four ratios, and both seeds."""

@@ -19,7 +19,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import as_shape, product, sizes_of, static_value
 
 
-def per_dimension(value, count: int, channel_index: int, name: str) -> list[int]:
+def per_dimension(value: Any, count: int, channel_index: int, name: str) -> list[int]:
     """`value` (a number, one for each of `count` spatial dimensions, or one for every dimension) for every dimension.
 
     Raises ValueError for another length.
@@ -129,8 +129,8 @@ def conv2d(
 @api(v1="nn.conv2d")
 @tensor_function
 def conv2d_v1(
-    input: TensorLike, filter=None, strides=None, padding=None, use_cudnn_on_gpu: bool = True,
-    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None, filters=None,
+    input: TensorLike, filter: TensorLike | None = None, strides=None, padding=None, use_cudnn_on_gpu: bool = True,
+    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None, filters: TensorLike | None = None,
 ):
     """`conv2d` with the 1.x names and order of arguments."""
     filters = renamed("filters", filters, "filter", filter)
@@ -143,7 +143,7 @@ def conv2d_backprop_input(
     input_sizes: TensorLike, filter: Variable | None = None, out_backprop: TensorLike | None = None,
     strides: Sequence[int] | None = None, padding: str | None = None, use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC", dilations: Sequence[int] | None = (1, 1, 1, 1), name: str | None = None,
-    filters=None,
+    filters: TensorLike | None = None,
 ):
     """The gradient of `conv2d` by its input, of shape `input_sizes`."""
     padding, explicit = explicit_padding(padding)
@@ -163,8 +163,9 @@ def conv2d_backprop_input(
 @api(v1="nn.conv2d_backprop_filter")
 @tensor_function
 def conv2d_backprop_filter(
-    input: TensorLike, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu: bool = True,
-    data_format: str = "NHWC", dilations=(1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter_sizes: TensorLike, out_backprop: TensorLike, strides: int | Sequence[int],
+    padding: str | Sequence[Any], use_cudnn_on_gpu: bool = True, data_format: str = "NHWC",
+    dilations: int | Sequence[int] = (1, 1, 1, 1), name: str | None = None,
 ):
     """The gradient of `conv2d` by its filter, of shape `filter_sizes`."""
     padding, explicit = explicit_padding(padding)
@@ -222,7 +223,7 @@ def conv2d_transpose(
     )
 
 
-def _int32(shape):
+def _int32(shape: ShapeLike | None):
     shape = convert_to_tensor(shape, dtype_hint=dtypes.int32)
     if shape.dtype == dtypes.int32:
         return shape
@@ -234,8 +235,9 @@ def _int32(shape):
 @tensor_function
 @graph_scope("conv2d_transpose")
 def conv2d_transpose_v1(
-    value=None, filter=None, output_shape: ShapeLike | None = None, strides=None, padding: str = "SAME",
-    data_format: str = "NHWC", name: str | None = None, input=None, filters=None, dilations=None,
+    value: TensorLike | None = None, filter: TensorLike | None = None, output_shape: ShapeLike | None = None,
+    strides=None, padding: str = "SAME", data_format: str = "NHWC", name: str | None = None,
+    input: TensorLike | None = None, filters: TensorLike | None = None, dilations=None,
 ):
     """`conv2d_transpose` with the 1.x names and order of arguments."""
     return conv2d_transpose(
@@ -320,8 +322,8 @@ def _as_image(values: Sequence[int], axis: int):
 @tensor_function
 @graph_scope("conv1d")
 def conv1d_v1(
-    value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None,
-    data_format: str | None = None, name: str | None = None, input=None, dilations=None,
+    value: TensorLike | None = None, filters: Any = None, stride=None, padding=None, use_cudnn_on_gpu=None,
+    data_format: str | None = None, name: str | None = None, input: Any = None, dilations=None,
 ):
     """`conv1d` with the 1.x names and order of arguments."""
     input = renamed("input", input, "value", value)
@@ -332,8 +334,8 @@ def conv1d_v1(
 @tensor_function
 @graph_scope("conv1d_transpose")
 def conv1d_transpose(
-    input: TensorLike, filters, output_shape, strides, padding: str = "SAME", data_format: str = "NWC",
-    dilations=None, name: str | None = None,
+    input: TensorLike, filters: TensorLike, output_shape, strides: int | Sequence[int], padding: str = "SAME",
+    data_format: str = "NWC", dilations: int | Sequence[int] | None = None, name: str | None = None,
 ):
     """Apply the transpose of `tf.nn.conv1d`, as a linear map of lines.
 
@@ -411,8 +413,8 @@ def require_list(strides: Sequence[int], name: str) -> None:
 @api(v1="nn.conv3d")
 @tensor_function
 def conv3d_v1(
-    input: TensorLike, filter=None, strides=None, padding=None, data_format: str = "NDHWC",
-    dilations=(1, 1, 1, 1, 1), name: str | None = None, filters=None,
+    input: TensorLike, filter: TensorLike | None = None, strides=None, padding=None, data_format: str = "NDHWC",
+    dilations=(1, 1, 1, 1, 1), name: str | None = None, filters: TensorLike | None = None,
 ):
     """`conv3d` with the 1.x spelling `filter`."""
     filters = renamed("filters", filters, "filter", filter)
@@ -459,9 +461,9 @@ def conv3d_transpose(
 @tensor_function
 @graph_scope("conv3d_transpose")
 def conv3d_transpose_v1(
-    value: TensorLike, filter=None, output_shape: ShapeLike | None = None, strides=None,
-    padding: str = "SAME", data_format: str = "NDHWC", name: str | None = None, input=None, filters=None,
-    dilations=None,
+    value: TensorLike, filter: TensorLike | None = None, output_shape: ShapeLike | None = None, strides=None,
+    padding: str = "SAME", data_format: str = "NDHWC", name: str | None = None, input: Any = None,
+    filters: Any = None, dilations=None,
 ):
     """`conv3d_transpose` with the 1.x names and order of arguments."""
     filters = renamed("filters", filters, "filter", filter)
@@ -472,8 +474,8 @@ def conv3d_transpose_v1(
 @api(v1=("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2"))
 @tensor_function
 def conv3d_backprop_filter(
-    input: TensorLike, filter_sizes, out_backprop, strides, padding, data_format: str = "NDHWC",
-    dilations=(1, 1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter_sizes: TensorLike, out_backprop: TensorLike, strides, padding: str | Sequence[Any],
+    data_format: str = "NDHWC", dilations=(1, 1, 1, 1, 1), name: str | None = None,
 ):
     """The gradient of `conv3d` by its filter, of shape `filter_sizes`."""
     return Conv3DBackpropFilterV2(
@@ -494,7 +496,7 @@ _CHANNELS_LAST = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
 @tensor_function
 @graph_scope("conv_transpose")
 def conv_transpose(
-    input: TensorLike, filters, output_shape, strides, padding: str = "SAME", data_format: str | None = None,
+    input: TensorLike, filters: Any, output_shape, strides, padding: str = "SAME", data_format: str | None = None,
     dilations=None, name: str | None = None,
 ):
     """Apply the transpose of a convolution of lines, images or volumes.
@@ -548,7 +550,7 @@ def _check_convolution(input: Tensor, filters: Tensor, channel: int, rates: Sequ
 @api(v2="nn.convolution")
 @tensor_function
 def convolution(
-    input, filters: TensorLike, strides: Sequence[int] | None = None, padding: str = "VALID",
+    input: TensorLike, filters: TensorLike, strides: Sequence[int] | None = None, padding: str = "VALID",
     data_format: str | None = None, dilations: Sequence[int] | None = None, name: str | None = None,
 ):
     """Convolve over as many spatial dimensions, 1 to 3, as the filters have.
@@ -596,8 +598,8 @@ def convolution(
 @api(v1="nn.convolution")
 @tensor_function
 def convolution_v1(
-    input: TensorLike, filter, padding, strides=None, dilation_rate=None, name: str | None = None,
-    data_format: str | None = None, filters=None, dilations=None,
+    input: TensorLike, filter: TensorLike, padding, strides=None, dilation_rate=None, name: str | None = None,
+    data_format: str | None = None, filters: TensorLike | None = None, dilations=None,
 ):
     """`convolution` with the 1.x names and order of arguments."""
     return convolution(
@@ -612,7 +614,7 @@ def convolution_v1(
 
 @api("nn.atrous_conv2d")
 @tensor_function
-def atrous_conv2d(value: TensorLike, filters, rate, padding, name: str | None = None):
+def atrous_conv2d(value: TensorLike, filters: Any, rate: Any, padding, name: str | None = None):
     """Convolve images with a filter between whose taps there are holes.
 
     Args:
@@ -637,7 +639,7 @@ def atrous_conv2d(value: TensorLike, filters, rate, padding, name: str | None = 
 @tensor_function
 @graph_scope("atrous_conv2d_transpose")
 def atrous_conv2d_transpose(
-    value: TensorLike, filters, output_shape: ShapeLike, rate, padding, name: str | None = None
+    value: TensorLike, filters: Any, output_shape: ShapeLike, rate: Any, padding, name: str | None = None
 ):
     """Apply the transpose of `tf.nn.atrous_conv2d`, as a linear map of images.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,9 @@ def _resized_rule(call: ShapeCall):
     return _rule_of(call, size, 2)
 
 
-def _convolved(xp: ModuleType, x, paddings, filter, mode, strides, padding):
+def _convolved(
+    xp: ModuleType, x: Array, paddings: Array, filter: Array, mode: str, strides: Sequence[int], padding: str
+):
     if x.ndim != 4:
         raise invalid(f"input must be 4-dimensional: {shape_text(x.shape)}")
     if np.shape(paddings) != (4, 2):
@@ -71,7 +74,9 @@ def _convolved(xp: ModuleType, x, paddings, filter, mode, strides, padding):
     types={"T": (dtypes.float32, dtypes.float64, dtypes.float16)}, attrs=_ATTRS,
     ranks="input: 4, paddings: 2, filter: 4", shape=lambda call: _rule_of(call, None, 1),
 )  # fmt: skip
-def FusedPadConv2D(xp: ModuleType, input: Array, paddings: Array, filter: Array, mode, strides, padding):
+def FusedPadConv2D(
+    xp: ModuleType, input: Array, paddings: Array, filter: Array, mode: str, strides: Sequence[int], padding: str
+):
     return _convolved(xp, input, paddings, filter, mode, strides, padding)
 
 
@@ -107,8 +112,8 @@ FusedPadConv2D.reference(_in_steps)
     ranks="input: 4, size: 1, paddings: 2, filter: 4", shape=_resized_rule,
 )  # fmt: skip
 def FusedResizeAndPadConv2D(
-    xp: ModuleType, input: Array, size: Array, paddings: Array, filter: Array, resize_align_corners: bool,
-    mode, strides, padding,
+    xp: ModuleType, input: Array, size: Array, paddings: Array, filter: Array, resize_align_corners: bool, mode: str,
+    strides: Sequence[int], padding: str,
 ):
     resized = resized_by_lines(xp, input, size, resize_align_corners)
     return _convolved(xp, resized, paddings, filter, mode, strides, padding)

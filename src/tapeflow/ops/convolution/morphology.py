@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ATTRS = {"strides": ints, "rates": ints, "padding": one_of("SAME", "VALID")}
 
 
-def _windows(x, w, strides, rates, padding) -> Windows:
+def _windows(x: Any, w: Any, strides: Sequence[int], rates: Sequence[int], padding: str) -> Windows:
     if x.ndim != 4:
         raise invalid(f"input must be 4-dimensional: {shape_text(x.shape)}")
     if w.ndim != 3:
@@ -54,7 +54,7 @@ def _dilated(xp: ModuleType, x, w, win: Windows):
     return best, first
 
 
-def _checked_gradient(xp: ModuleType, x, w, dy, attrs):
+def _checked_gradient(xp: ModuleType, x: Array, w: Array, dy: Array, attrs: dict[str, Any]):
     win = _windows(x, w, **attrs)
     expected = (x.shape[0], *win.out, x.shape[-1])
     if dy.shape != expected:
@@ -143,7 +143,7 @@ def _(rng: SampleGenerator):
 
 
 @Dilation2D.reference
-def _(input, filter, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, **attrs):
     winners = list(_winners(input, filter, attrs))
     height, width = (n + 1 for n in winners[-1][0][1:3])
     out = np.zeros((input.shape[0], height, width, input.shape[3]), input.dtype)
@@ -168,7 +168,7 @@ def _gradient_samples(rng):
 
 @op("Dilation2DBackpropInput", f"{_GRAD} -> in_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_first)  # fmt: skip
-def Dilation2DBackpropInput(xp: ModuleType, input, filter, out_backprop, **attrs):
+def Dilation2DBackpropInput(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
     dx = xp.zeros(win.padded_shape(input.shape), out_backprop.dtype)
     zero = out_backprop.dtype.type(0)
@@ -181,7 +181,7 @@ Dilation2DBackpropInput.samples(_gradient_samples)
 
 
 @Dilation2DBackpropInput.reference
-def _(input, filter, out_backprop, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     out = np.zeros_like(input)
     for at, place, _ in _winners(input, filter, attrs):
         out[place] += out_backprop[at]
@@ -190,7 +190,7 @@ def _(input, filter, out_backprop, **attrs):
 
 @op("Dilation2DBackpropFilter", f"{_GRAD} -> filter_backprop: T", types={"T": REAL}, attrs=ATTRS,
     shape=shapes.same_as_second)  # fmt: skip
-def Dilation2DBackpropFilter(xp: ModuleType, input, filter, out_backprop, **attrs):
+def Dilation2DBackpropFilter(xp: ModuleType, input: Array, filter: Array, out_backprop: Array, **attrs):
     win, first = _checked_gradient(xp, input, filter, out_backprop, attrs)
     zero = out_backprop.dtype.type(0)
     sums = [
@@ -204,7 +204,7 @@ Dilation2DBackpropFilter.samples(_gradient_samples)
 
 
 @Dilation2DBackpropFilter.reference
-def _(input, filter, out_backprop, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     out = np.zeros_like(filter)
     for at, _, tap in _winners(input, filter, attrs):
         out[tap] += out_backprop[at]
@@ -220,7 +220,8 @@ def _require_layout(data_format: str) -> None:
 @api(v2="nn.dilation2d")
 @tensor_function
 def dilation2d(
-    input: TensorLike, filters, strides, padding, data_format: str, dilations, name: str | None = None
+    input: TensorLike, filters: TensorLike, strides, padding: str | Sequence[Any] | None, data_format: str, dilations,
+    name: str | None = None,
 ):
     """Take the largest sum of image and filter under each window (greyscale dilation).
 
@@ -246,8 +247,9 @@ def dilation2d(
 @api(v1="nn.dilation2d")
 @tensor_function
 def dilation2d_v1(
-    input: TensorLike, filter=None, strides=None, rates=None, padding=None, name: str | None = None,
-    filters=None, dilations=None,
+    input: TensorLike, filter: TensorLike | None = None, strides: int | Sequence[int] | None = None,
+    rates: int | Sequence[int] | None = None, padding: str | Sequence[Any] | None = None, name: str | None = None,
+    filters: TensorLike | None = None, dilations: int | Sequence[int] | None = None,
 ):
     """`dilation2d` with the 1.x names and order of arguments."""
     filters = renamed("filters", filters, "filter", filter)
@@ -259,7 +261,8 @@ def dilation2d_v1(
 @tensor_function
 @graph_scope("erosion2d")
 def erosion2d(
-    value: TensorLike, filters, strides, padding, data_format: str, dilations, name: str | None = None
+    value: TensorLike, filters: TensorLike, strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str, dilations: int | Sequence[int], name: str | None = None,
 ):
     """Take the least difference of image and filter under each window (greyscale erosion).
 
@@ -286,6 +289,9 @@ def erosion2d(
 @api(v1="nn.erosion2d")
 @tensor_function
 @graph_scope("erosion2d")
-def erosion2d_v1(value: TensorLike, kernel, strides, rates, padding, name: str | None = None):
+def erosion2d_v1(
+    value: TensorLike, kernel, strides: int | Sequence[int], rates: int | Sequence[int], padding: str | Sequence[Any],
+    name: str | None = None,
+):
     """`erosion2d` with the 1.x names and order of arguments."""
     return erosion2d(value, kernel, strides, padding, "NHWC", rates)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import ExpandDims, Squeeze
@@ -21,7 +21,7 @@ from tapeflow.ops.static import size_of
 _CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
 
 
-def _windows(ksize: Sequence[int], strides: Sequence[int], count: int, data_format: str):
+def _windows(ksize: int | Sequence[int], strides: int | Sequence[int], count: int, data_format: str):
     channel = 1 if data_format.startswith("NC") else count + 1
     return (
         per_dimension(ksize, count, channel, "ksize"),
@@ -30,7 +30,7 @@ def _windows(ksize: Sequence[int], strides: Sequence[int], count: int, data_form
 
 
 def _pool_2d(
-    row: Callable[..., Any], input, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    row: Callable[..., Any], input: Any, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str,
     data_format: str | None,
 ):
     data_format = data_format or "NHWC"
@@ -67,7 +67,7 @@ def _pool_3d(row, input, ksize, strides, padding, data_format: str | None):
 
 
 def _any_rank(
-    rows: Sequence[Callable[..., Any]], input, ksize: Sequence[int], strides: Sequence[int], padding: str,
+    rows: Sequence[Callable[..., Any]], input: Any, ksize: Sequence[int], strides: Sequence[int], padding: str,
     data_format: str | None,
 ):
     """The pooling that the rank of `input` asks for; a scalar window is allowed."""
@@ -151,7 +151,8 @@ def avg_pool(
 @api(v1="nn.max_pool")
 @tensor_function
 def max_pool_v1(
-    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None,
+    input: TensorLike | None = None,
 ):
     """`max_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
@@ -162,7 +163,8 @@ def max_pool_v1(
 @api(v1="nn.avg_pool")
 @tensor_function
 def avg_pool_v1(
-    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None,
+    input: TensorLike | None = None,
 ):
     """`avg_pool` of images, with the 1.x spelling `value`."""
     return _pool_2d(
@@ -172,7 +174,10 @@ def avg_pool_v1(
 
 @api("nn.max_pool1d")
 @tensor_function
-def max_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "NWC", name: str | None = None):
+def max_pool1d(
+    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NWC", name: str | None = None,
+):
     """Take the largest element under each window of lines.
 
     Args:
@@ -191,7 +196,10 @@ def max_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "N
 
 @api("nn.avg_pool1d")
 @tensor_function
-def avg_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "NWC", name: str | None = None):
+def avg_pool1d(
+    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NWC", name: str | None = None,
+):
     """Compute the mean under each window of lines; padding does not count.
 
     Args:
@@ -211,7 +219,7 @@ def avg_pool1d(input: TensorLike, ksize, strides, padding, data_format: str = "N
 @api("nn.max_pool2d")
 @tensor_function
 def max_pool2d(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, ksize: Any, strides: Any, padding, data_format: str = "NHWC", name: str | None = None
 ):
     """Take the largest element under each window of images.
 
@@ -259,7 +267,8 @@ def avg_pool2d(
 @api(v1="nn.avg_pool2d")
 @tensor_function
 def avg_pool2d_v1(
-    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None, input=None
+    value: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NHWC", name: str | None = None, input: TensorLike | None = None,
 ):
     """`avg_pool2d`, with the 1.x spelling `value`."""
     return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
@@ -268,7 +277,8 @@ def avg_pool2d_v1(
 @api("nn.max_pool3d")
 @tensor_function
 def max_pool3d(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NDHWC", name: str | None = None
+    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NDHWC", name: str | None = None,
 ):
     """Take the largest element under each window of volumes.
 
@@ -289,7 +299,8 @@ def max_pool3d(
 @api("nn.avg_pool3d")
 @tensor_function
 def avg_pool3d(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NDHWC", name: str | None = None
+    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NDHWC", name: str | None = None,
 ):
     """Compute the mean under each window of volumes; padding does not count.
 
@@ -310,8 +321,8 @@ def avg_pool3d(
 @api(v2="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", output_dtype=dtypes.int64,
-    include_batch_in_index: bool = False, name: str | None = None,
+    input: TensorLike, ksize, strides, padding: str | Sequence[Any], data_format: str = "NHWC",
+    output_dtype: DTypeLike = dtypes.int64, include_batch_in_index: bool = False, name: str | None = None,
 ):
     """Take the largest element under each window of images, and where it stands.
 
@@ -353,8 +364,9 @@ def max_pool_with_argmax(
 @api(v1="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax_v1(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", Targmax=None,
-    name: str | None = None, output_dtype=None, include_batch_in_index: bool = False,
+    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
+    data_format: str = "NHWC", Targmax=None, name: str | None = None, output_dtype: DTypeLike | None = None,
+    include_batch_in_index: bool = False,
 ):
     """`max_pool_with_argmax` with the 1.x spelling `Targmax`."""
     kind = renamed("output_dtype", output_dtype, "Targmax", Targmax, dtypes.int64)
@@ -429,8 +441,9 @@ def pool(
 @api(v1="nn.pool")
 @tensor_function
 def pool_v1(
-    input: TensorLike, window_shape, pooling_type, padding, dilation_rate=None, strides=None,
-    name: str | None = None, data_format: str | None = None, dilations=None,
+    input: TensorLike, window_shape, pooling_type, padding, dilation_rate: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None, name: str | None = None, data_format: str | None = None,
+    dilations: int | Sequence[int] | None = None,
 ):
     """`pool` with the 1.x names and order of arguments."""
     rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)

@@ -46,7 +46,10 @@ MAX_POOL = {
 POOL_3D = {"ksize": ints, "strides": ints, "padding": SAME_VALID, "data_format": VOLUME}
 
 
-def pool_windows(shape, ksize, strides, padding, data_format: str, explicit_paddings=()) -> Windows:
+def pool_windows(
+    shape, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str,
+    explicit_paddings: Sequence[Any] = (),
+) -> Windows:
     """The windows over an input of `shape`, given channels-last."""
     rank = len(data_format)
     if len(shape) != rank:
@@ -80,7 +83,7 @@ def _lowest(kind):
     return -np.inf if kind.kind in "fV" else np.iinfo(kind).min
 
 
-def max_under(xp: ModuleType, x, win: Windows):
+def max_under(xp: ModuleType, x: Array, win: Windows):
     if xp is not np:
         return compiled_windows.largest(x, win, _lowest(x.dtype))
     x = win.padded(xp, x, _lowest(x.dtype))
@@ -91,7 +94,7 @@ def max_under(xp: ModuleType, x, win: Windows):
     return xp.array(out)
 
 
-def winners(xp: ModuleType, x, y, win: Windows):
+def winners(xp: ModuleType, x: Any, y: Any, win: Windows):
     """For each window the number of the first tap that is its maximum."""
     x = win.padded(xp, x, _lowest(x.dtype))
     first = xp.full(y.shape, -1, np.int32)
@@ -102,14 +105,14 @@ def winners(xp: ModuleType, x, y, win: Windows):
     return first
 
 
-def require_like(name: str, x, shape) -> None:
+def require_like(name: str, x: Any, shape: Sequence[Any]) -> None:
     if tuple(x.shape) != tuple(shape):
         raise invalid(
             f"Expected {name} shape to be {shape_text(shape)}, but got {shape_text(x.shape)}"
         )
 
 
-def _max_over_depth(xp: ModuleType, x, ksize, strides):
+def _max_over_depth(xp: ModuleType, x: Array, ksize: Sequence[int], strides: Sequence[int]):
     """The greatest of each `ksize` neighbouring channels (channels-last)."""
     if any(k != 1 for k in ksize[:-1]):
         raise UnimplementedError(
@@ -127,7 +130,7 @@ def _max_over_depth(xp: ModuleType, x, ksize, strides):
     return x.reshape(*x.shape[:-1], depth // width, width).max(-1)
 
 
-def max_pool(xp: ModuleType, x, data_format, **attrs):
+def max_pool(xp: ModuleType, x: Array, data_format: str, **attrs):
     ksize, strides = attrs["ksize"], attrs["strides"]
     if x.ndim == len(ksize) == len(strides) == 4 and data_format == "NHWC" and ksize[3] != 1 == ksize[0]:
         return _max_over_depth(xp, x, ksize, strides)
@@ -136,14 +139,14 @@ def max_pool(xp: ModuleType, x, data_format, **attrs):
     return channels_back(xp, max_under(xp, x, win), data_format)
 
 
-def max_pool_grad(xp: ModuleType, x, y, dy, data_format, **attrs):
+def max_pool_grad(xp: ModuleType, x: Array, y: Array, dy: Array, data_format: str, **attrs):
     x, y, dy = (channels_last(xp, a, data_format) for a in (x, y, dy))
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     out = (x.shape[0], *win.out, x.shape[-1])
     require_like("orig_output", y, out)
     require_like("grad", dy, out)
 
-    def each_tap(x, y, dy):
+    def each_tap(x: np.ndarray, y: np.ndarray, dy: np.ndarray):
         first = winners(xp, x, y, win)
         dx = xp.zeros(win.padded_shape(x.shape), dy.dtype)
         zero = dy.dtype.type(0)
@@ -160,7 +163,7 @@ def max_pool_grad(xp: ModuleType, x, y, dy, data_format, **attrs):
     return channels_back(xp, dx, data_format)
 
 
-def max_pool_grad_grad(xp: ModuleType, x, y, g, data_format, **attrs):
+def max_pool_grad_grad(xp: ModuleType, x: Array, y: Array, g: Array, data_format: str, **attrs):
     x, y, g = (channels_last(xp, a, data_format) for a in (x, y, g))
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     require_like("orig_output", y, (x.shape[0], *win.out, x.shape[-1]))
@@ -173,7 +176,7 @@ def max_pool_grad_grad(xp: ModuleType, x, y, g, data_format, **attrs):
     return channels_back(xp, out, data_format)
 
 
-def _shares(win: Windows, space, kind):
+def _shares(win: Windows, space: Sequence[int], kind):
     """How many elements of the input, not of its padding, lie under each window."""
     out = np.ones(win.out, np.int64)
     for axis, (n, k, s, (before, _), count) in enumerate(
@@ -185,7 +188,7 @@ def _shares(win: Windows, space, kind):
     return out[None, ..., None].astype(kind)
 
 
-def avg_pool(xp: ModuleType, value, data_format, **attrs):
+def avg_pool(xp: ModuleType, value: Array, data_format: str, **attrs):
     x = channels_last(xp, value, data_format)
     win = pool_windows(x.shape, data_format=data_format, **attrs)
     total = _sums_under(xp, x, win)
@@ -194,7 +197,7 @@ def avg_pool(xp: ModuleType, value, data_format, **attrs):
     )
 
 
-def avg_pool_grad(xp: ModuleType, sizes, grad, data_format, **attrs):
+def avg_pool_grad(xp: ModuleType, sizes: Any, grad: Array, data_format: str, **attrs):
     sizes = dimensions(sizes, "orig_input_shape")
     shape = (
         sizes if data_format.endswith("C") or len(sizes) < 3 else (sizes[0], *sizes[2:], sizes[1])
@@ -204,7 +207,7 @@ def avg_pool_grad(xp: ModuleType, sizes, grad, data_format, **attrs):
     require_like("grad", dy, (shape[0], *win.out, shape[-1]))
     dy = (dy / _shares(win, shape[1:-1], dy.dtype)).astype(dy.dtype)
 
-    def each_tap(dy):
+    def each_tap(dy: np.ndarray):
         dx = xp.zeros(win.padded_shape(shape), dy.dtype)
         for offset in win.offsets():
             dx = add_into(xp, dx, win.under(offset), dy)
@@ -216,8 +219,8 @@ def avg_pool_grad(xp: ModuleType, sizes, grad, data_format, **attrs):
     return channels_back(xp, compiled_windows.choose(xp, instruction, each_tap, dy), data_format)
 
 
-def _sums_under(xp: ModuleType, x, win: Windows):
-    def each_tap(x):
+def _sums_under(xp: ModuleType, x: Array, win: Windows):
+    def each_tap(x: Any):
         padded = win.padded(xp, x)
         total = xp.zeros((x.shape[0], *win.out, x.shape[-1]), x.dtype)
         for offset in win.offsets():
@@ -263,7 +266,7 @@ def pool_rule(call: ShapeCall):
     ]
 
 
-def attrs_of(call, names) -> dict:
+def attrs_of(call: GradientCall, names) -> dict:
     return {name: getattr(call, name) for name in names}
 
 
@@ -296,7 +299,7 @@ def _bad_pools(rng: SampleGenerator):
 
 
 def each_window(
-    shape, ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = "NHWC",
+    shape: Sequence[Any], ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str = "NHWC",
     explicit_paddings: Sequence[Any] = (),
 ):
     """(output position, input slices) of every window over a channels-last `shape`, cut off at the edges."""
@@ -366,7 +369,7 @@ _SQUARE: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padd
 
 
 @MaxPool.reference
-def _(input, **attrs):
+def _(input: np.ndarray, **attrs):
     return reference_pool(input, np.max, **attrs)
 
 
@@ -396,7 +399,7 @@ def _(call: GradientCall, dy: Tensor):
     return None, None, pooled
 
 
-def _grad_samples(rng, like_input: bool):
+def _grad_samples(rng: Any, like_input: bool):
     for shape, attrs in _cases():
         x = distinct(rng, *shape)
         y = reference_pool(np.asarray(x), np.max, **attrs)
@@ -414,7 +417,7 @@ MaxPoolGrad.samples(lambda rng: _grad_samples(rng, like_input=False))
 
 
 @MaxPoolGrad.reference
-def _(orig_input, orig_output, grad, **attrs):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros_like(orig_input)
     for at, key in each_window(orig_input.shape, **attrs):
         for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
@@ -444,7 +447,7 @@ MaxPoolGradGrad.samples(lambda rng: _grad_samples(rng, like_input=True))
 
 
 @MaxPoolGradGrad.reference
-def _(orig_input, orig_output, grad, **attrs):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros_like(orig_output)
     for at, key in each_window(orig_input.shape, **attrs):
         for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
@@ -482,7 +485,7 @@ def _(rng: SampleGenerator):
 
 
 @AvgPool.reference
-def _(value, **attrs):
+def _(value: np.ndarray, **attrs):
     return reference_pool(value, np.mean, **attrs)
 
 
@@ -518,7 +521,7 @@ def _(rng: SampleGenerator):
 
 
 @AvgPoolGrad.reference
-def _(orig_input_shape, grad, **attrs):
+def _(orig_input_shape: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros(tuple(orig_input_shape), grad.dtype)
     for at, key in each_window(out.shape, **attrs):
         window = out[(slice(None), *key)]

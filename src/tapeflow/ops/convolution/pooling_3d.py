@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import range as range_
@@ -74,7 +76,7 @@ def _(rng):
 
 
 @MaxPool3D.reference
-def _(input, **attrs):
+def _(input: np.ndarray, **attrs):
     return _reference(input, np.max, **attrs)
 
 
@@ -98,7 +100,7 @@ def _(call: GradientCall, dy: Tensor):
     return None, None, MaxPool3DGradGrad(call.orig_input, call.orig_output, dy, **attrs)
 
 
-def _grad_samples(rng, like_input: bool):
+def _grad_samples(rng: Any, like_input: bool):
     for shape, attrs in _cases():
         x = distinct(rng, *shape)
         y = _reference(np.asarray(x), np.max, **attrs)
@@ -111,7 +113,7 @@ MaxPool3DGrad.samples(lambda rng: _grad_samples(rng, like_input=False))
 
 
 @MaxPool3DGrad.reference
-def _(orig_input, orig_output, grad, **attrs):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros(orig_input.shape, grad.dtype)
     for at, key in each_window(orig_input.shape, **attrs):
         for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
@@ -142,7 +144,7 @@ MaxPool3DGradGrad.samples(lambda rng: _grad_samples(rng, like_input=True))
 
 
 @MaxPool3DGradGrad.reference
-def _(orig_input, orig_output, grad, **attrs):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros_like(orig_output)
     for at, key in each_window(orig_input.shape, **attrs):
         for n, c in np.ndindex(orig_input.shape[0], orig_input.shape[-1]):
@@ -171,7 +173,7 @@ def _(rng: SampleGenerator):
 
 
 @AvgPool3D.reference
-def _(input, **attrs):
+def _(input: np.ndarray, **attrs):
     return _reference(input, np.mean, **attrs)
 
 
@@ -203,7 +205,7 @@ def _(rng: SampleGenerator):
 
 
 @AvgPool3DGrad.reference
-def _(orig_input_shape, grad, **attrs):
+def _(orig_input_shape: np.ndarray, grad: np.ndarray, **attrs):
     out = np.zeros(tuple(orig_input_shape), grad.dtype)
     for at, key in each_window(out.shape, **attrs):
         window = out[(slice(None), *key)]
@@ -238,7 +240,10 @@ def _argmax_rule(call: ShapeCall):
     attrs=ARGMAX,
     shape=_argmax_rule,
 )
-def MaxPoolWithArgmax(xp: ModuleType, input: Array, ksize, strides, Targmax, padding, include_batch_in_index):
+def MaxPoolWithArgmax(
+    xp: ModuleType, input: Array, ksize: Sequence[int], strides: Sequence[int], Targmax: DType, padding: str,
+    include_batch_in_index: bool,
+):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
     y = max_under(xp, input, win)
     first = xp.maximum(winners(xp, input, y, win), 0)
@@ -289,7 +294,7 @@ GRAD_ARGMAX = {
 }
 
 
-def _places(xp: ModuleType, input, argmax, include_batch_in_index):
+def _places(xp: ModuleType, input: Array, argmax: Array, include_batch_in_index: bool):
     """`argmax` as positions in the flattened input."""
     size = input.size // max(len(input), 1)
     flat = argmax
@@ -309,7 +314,8 @@ def _places(xp: ModuleType, input, argmax, include_batch_in_index):
     shape=shapes.same_as(0, rank=4),
 )
 def MaxPoolGradWithArgmax(
-    xp: ModuleType, input: Array, grad: Array, argmax: Array, ksize, strides, padding, include_batch_in_index
+    xp: ModuleType, input: Array, grad: Array, argmax: Array, ksize: Sequence[int], strides: Sequence[int],
+    padding: str, include_batch_in_index: bool,
 ):
     win = pool_windows(input.shape, ksize, strides, padding, "NHWC")
     out = (len(input), *win.out, input.shape[-1])
@@ -348,7 +354,7 @@ def _(rng):
 
 
 @MaxPoolGradWithArgmax.reference
-def _(input, grad, argmax, **attrs):
+def _(input: np.ndarray, grad: np.ndarray, argmax: np.ndarray, **attrs):
     out = np.zeros(input.size, grad.dtype)
     np.add.at(out, argmax.ravel(), grad.ravel())
     return out.reshape(input.shape)

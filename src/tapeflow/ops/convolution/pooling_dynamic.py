@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def _rule(call: ShapeCall):
     ]
 
 
-def _windows(ksize, strides) -> dict:
+def _windows(ksize: Any, strides: Any) -> dict:
     out = {}
     for name, values in (("ksize", ksize), ("strides", strides)):
         out[name] = vector_of(values, f"{name} must be a vector, got shape {{}}")
@@ -98,7 +98,7 @@ def _(rng: SampleGenerator):
 
 
 @MaxPoolV2.reference
-def _(input, ksize, strides, padding, **_):
+def _(input: np.ndarray, ksize: np.ndarray, strides: np.ndarray, padding: str, **_):
     return reference_pool(input, np.max, ksize=list(ksize), strides=list(strides), padding=padding)
 
 
@@ -113,7 +113,9 @@ _GRADIENT = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int3
     ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
     shape=shapes.same_as_first,
 )
-def MaxPoolGradV2(xp: ModuleType, orig_input, orig_output, grad, ksize, strides, **attrs):
+def MaxPoolGradV2(
+    xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, ksize: Array, strides: Array, **attrs
+):
     return max_pool_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
 
 
@@ -143,7 +145,9 @@ def _pooled_back_rule(call):
     ranks="orig_input: 4, orig_output: 4, grad: 4, ksize: 1, strides: 1",
     shape=_pooled_back_rule,
 )
-def MaxPoolGradGradV2(xp: ModuleType, orig_input, orig_output, grad, ksize, strides, **attrs):
+def MaxPoolGradGradV2(
+    xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, ksize: Array, strides: Array, **attrs
+):
     return max_pool_grad_grad(xp, orig_input, orig_output, grad, **_windows(ksize, strides), **attrs)
 
 
@@ -189,7 +193,7 @@ def _places(x):
 
 
 @MaxPoolGradV2.reference
-def _(orig_input, orig_output, grad, ksize, strides, **_):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, ksize: np.ndarray, strides: np.ndarray, **_):
     out = np.zeros(orig_input.shape)
     for at, source in _places(orig_input):
         out[source] += grad[at]
@@ -197,7 +201,7 @@ def _(orig_input, orig_output, grad, ksize, strides, **_):
 
 
 @MaxPoolGradGradV2.reference
-def _(orig_input, orig_output, grad, ksize, strides, **_):
+def _(orig_input: np.ndarray, orig_output: np.ndarray, grad: np.ndarray, ksize: np.ndarray, strides: np.ndarray, **_):
     out = np.zeros(orig_output.shape)
     for at, source in _places(orig_input):
         out[at] = grad[source]
@@ -220,8 +224,8 @@ def _taken_rule(call):
     shape=_taken_rule,
 )
 def MaxPoolGradGradWithArgmax(
-    xp: ModuleType, input: Array, grad: Array, argmax: np.ndarray, ksize: Sequence[int],
-    strides: Sequence[int], padding, include_batch_in_index: bool,
+    xp: ModuleType, input: Array, grad: Array, argmax: np.ndarray, ksize: Sequence[int], strides: Sequence[int],
+    padding: str, include_batch_in_index: bool,
 ):
     if input.ndim != 4 or argmax.ndim != 4:
         raise invalid(

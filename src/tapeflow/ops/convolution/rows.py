@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,10 @@ IMAGE_ATTRS = {
 }
 
 
-def _windows(shape, taps, strides, padding, explicit_paddings, data_format, dilations) -> Windows:
+def _windows(
+    shape: Sequence[Any], taps: Sequence[int], strides: Sequence[int], padding: str, explicit_paddings: Sequence[Any],
+    data_format, dilations: Sequence[int],
+) -> Windows:
     """The windows over an input of `shape`, given channels-last."""
     return windows(
         shape[1:-1],
@@ -51,13 +54,13 @@ def _windows(shape, taps, strides, padding, explicit_paddings, data_format, dila
     )
 
 
-def _require_rank(x, rank: int, what: str) -> None:
+def _require_rank(x: Any, rank: int, what: str) -> None:
     shape = x.shape if hasattr(x, "shape") else x
     if len(shape) != rank:
         raise invalid(f"{what} must be {rank}-dimensional: {shape_text(shape)}")
 
 
-def _groups(depth: int, taps_shape) -> int:
+def _groups(depth: int, taps_shape: Sequence[int]) -> int:
     """How many groups of channels a filter splits the input into."""
     if 0 in taps_shape:
         raise invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)")
@@ -71,21 +74,21 @@ def _groups(depth: int, taps_shape) -> int:
     return depth // inner
 
 
-def _wide(x):
+def _wide(x: Any):
     """16-bit floats are multiplied and added up in 32 bits."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _grouped(x, groups: int):
+def _grouped(x: np.ndarray, groups: int):
     return x.reshape(*x.shape[:-1], groups, x.shape[-1] // groups)
 
 
-def _by_instruction(xp: ModuleType, x, win: Windows) -> bool:
+def _by_instruction(xp: ModuleType, x: Array, win: Windows) -> bool:
     """Whether a compiler has an instruction for the convolution; it has for floats, and where there are windows."""
     return xp is not np and x.dtype.kind == "f" and 0 not in win.out
 
 
-def _forward(xp: ModuleType, x, w, win: Windows):
+def _forward(xp: ModuleType, x: Array, w: Array, win: Windows):
     groups = _groups(x.shape[-1], w.shape)
     if _by_instruction(xp, x, win):
         return compiled_windows.convolution(x, w, win, groups)
@@ -104,7 +107,7 @@ def _forward(xp: ModuleType, x, w, win: Windows):
     return out.astype(x.dtype)
 
 
-def _backward_input(xp: ModuleType, shape, w, dy, win: Windows):
+def _backward_input(xp: ModuleType, shape, w: Any, dy: Any, win: Windows):
     """The gradient for an input of `shape` (channels-last)."""
     if 0 in w.shape:
         return xp.zeros(shape, dy.dtype)
@@ -125,14 +128,14 @@ def _backward_input(xp: ModuleType, shape, w, dy, win: Windows):
     return win.unpadded(dx)
 
 
-def _backward_filter(xp: ModuleType, x, taps_shape, dy, win: Windows):
+def _backward_filter(xp: ModuleType, x: Array, taps_shape: Sequence[int], dy: Array, win: Windows):
     if 0 in taps_shape:
         return xp.zeros(taps_shape, dy.dtype)
     groups = _groups(x.shape[-1], taps_shape)
     inner, outer = taps_shape[-2:]
     _require_output(dy, (x.shape[0], *win.out, outer))
 
-    def each_tap(x, dy):
+    def each_tap(x: Any, dy: Any):
         x = win.padded(xp, x)
         flat = dy.reshape(-1, outer)
         taps = []
@@ -154,7 +157,7 @@ def _backward_filter(xp: ModuleType, x, taps_shape, dy, win: Windows):
     return compiled_windows.choose(xp, instruction, each_tap, x, dy)
 
 
-def _require_output(dy, expected) -> None:
+def _require_output(dy: Any, expected: Sequence[int]) -> None:
     if tuple(dy.shape) != tuple(expected):
         raise invalid(
             f"Conv backprop: out_backprop has shape {shape_text(dy.shape)} but the forward pass gives "
@@ -162,7 +165,7 @@ def _require_output(dy, expected) -> None:
         )
 
 
-def _sizes(values, x_shape, taps_shape, data_format: str):
+def _sizes(values: Any, x_shape: Sequence[int], taps_shape: Sequence[int], data_format: str):
     """The full shape that `input_sizes` means: only the spatial sizes may be given."""
     sizes = dimensions(values, "input_sizes")
     rank = len(data_format)
@@ -177,7 +180,10 @@ def _sizes(values, x_shape, taps_shape, data_format: str):
     return sizes if data_format.endswith("C") else (sizes[0], *sizes[2:], sizes[1])
 
 
-def convolve(xp: ModuleType, x, w, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_):
+def convolve(
+    xp: ModuleType, x: Any, w: Any, rank: int, padding: str, strides: Sequence[int], dilations: Sequence[int],
+    data_format: str, explicit_paddings: Sequence[Any] = (), **_,
+):
     _require_rank(x, rank, "input")
     _require_rank(w, rank, "filter")
     x = channels_last(xp, x, data_format)
@@ -189,7 +195,8 @@ def convolve(xp: ModuleType, x, w, rank, padding, strides, dilations, data_forma
 
 
 def input_gradient(
-    xp: ModuleType, sizes, w, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
+    xp: ModuleType, sizes: Any, w: Array, dy: Array, rank: int, padding: str, strides: Sequence[int],
+    dilations: Sequence[int], data_format: str, explicit_paddings: Sequence[Any] = (), **_,
 ):
     _require_rank(w, rank, "filter")
     _require_rank(dy, rank, "out_backprop")
@@ -200,7 +207,8 @@ def input_gradient(
 
 
 def filter_gradient(
-    xp: ModuleType, x, sizes, dy, rank, padding, strides, dilations, data_format, explicit_paddings=(), **_
+    xp: ModuleType, x: Array, sizes: Any, dy: Array, rank: int, padding: str, strides: Sequence[int],
+    dilations: Sequence[int], data_format: str, explicit_paddings: Sequence[Any] = (), **_,
 ):
     taps_shape = dimensions(sizes, "filter_sizes")
     _require_rank(x, rank, "input")
@@ -244,7 +252,7 @@ def forward_rule(call: ShapeCall):
     ]
 
 
-def attrs_of(call, names) -> dict:
+def attrs_of(call: GradientCall, names) -> dict:
     return {name: getattr(call, name) for name in names}
 
 
@@ -361,7 +369,7 @@ def naive(
 
 
 @Conv2D.reference
-def _(input, filter, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, **attrs):
     return naive(input, filter, **attrs)
 
 
@@ -433,7 +441,7 @@ def _(rng):
         yield Sample(sizes, taps, grad, **same, raises=InvalidArgumentError)
 
 
-def adjoint(function, shape, dy):
+def adjoint(function: Callable[..., Any], shape: Sequence[Any], dy):
     """The transpose of a linear function of an array of `shape`, applied to `dy`, one basis vector at a time."""
     out = np.zeros(shape, np.asarray(dy).dtype)
     for at in np.ndindex(*shape):
@@ -444,7 +452,7 @@ def adjoint(function, shape, dy):
 
 
 @Conv2DBackpropInput.reference
-def _(input_sizes, filter, out_backprop, **attrs):
+def _(input_sizes: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     shape = tuple(int(d) for d in input_sizes)
     if len(shape) == 2:
         shape = (out_backprop.shape[0], *shape, filter.shape[-2])
@@ -492,6 +500,6 @@ def _(rng):
 
 
 @Conv2DBackpropFilter.reference
-def _(input, filter_sizes, out_backprop, **attrs):
+def _(input: np.ndarray, filter_sizes: np.ndarray, out_backprop: np.ndarray, **attrs):
     shape = tuple(int(d) for d in filter_sizes)
     return adjoint(lambda w: naive(input, w, **attrs), shape, out_backprop)

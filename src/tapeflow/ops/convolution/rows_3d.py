@@ -76,7 +76,7 @@ def _(rng):
 
 
 @Conv3D.reference
-def _(input, filter, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, **attrs):
     return naive(input, filter, **attrs)
 
 
@@ -121,7 +121,7 @@ def _output_shape_3d(x: Sequence[int], w: Sequence[int], attrs: dict[str, Any]):
 
 
 @Conv3DBackpropInputV2.reference
-def _(input_sizes, filter, out_backprop, **attrs):
+def _(input_sizes: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     return adjoint(lambda x: naive(x, filter, **attrs), tuple(map(int, input_sizes)), out_backprop)
 
 
@@ -159,7 +159,7 @@ def _(rng: SampleGenerator):
 
 
 @Conv3DBackpropFilterV2.reference
-def _(input, filter_sizes, out_backprop, **attrs):
+def _(input: np.ndarray, filter_sizes: np.ndarray, out_backprop: np.ndarray, **attrs):
     return adjoint(lambda w: naive(input, w, **attrs), tuple(map(int, filter_sizes)), out_backprop)
 
 
@@ -214,10 +214,10 @@ for _row in (Conv3DBackpropInput, Conv3DBackpropFilter):
 
 
 @Conv3DBackpropInput.reference
-def _(input, filter, out_backprop, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     return adjoint(lambda x: naive(x, filter, **attrs, data_format="NDHWC"), input.shape, out_backprop)
 
 
 @Conv3DBackpropFilter.reference
-def _(input, filter, out_backprop, **attrs):
+def _(input: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **attrs):
     return adjoint(lambda w: naive(input, w, **attrs, data_format="NDHWC"), filter.shape, out_backprop)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.validate import invalid, shape_text
@@ -30,7 +31,7 @@ class Windows(NamedTuple):
         """The taps of a window, in row-major order."""
         return itertools.product(*(range(k) for k in self.taps))
 
-    def under(self, offset):
+    def under(self, offset: Sequence[int]):
         """The index of what lies under the tap `offset` in the padded array, for all windows."""
         space = (
             slice(o * d, o * d + (n - 1) * s + 1 if n else o * d, s)
@@ -38,7 +39,7 @@ class Windows(NamedTuple):
         )
         return (slice(None), *space)
 
-    def padded(self, xp: ModuleType, x, value=0):
+    def padded(self, xp: ModuleType, x, value: int = 0):
         if not any(a or b for a, b in self.pads):
             return x
         return xp.pad(x, [(0, 0), *self.pads, (0, 0)], constant_values=value)
@@ -52,7 +53,10 @@ class Windows(NamedTuple):
         return (shape[0], *space, shape[-1])
 
 
-def windows(space, taps, strides, dilations, padding, explicit=()) -> Windows:
+def windows(
+    space: Sequence[int], taps: Sequence[int], strides: Sequence[int], dilations: Sequence[int], padding: str,
+    explicit: Sequence[Any] = (),
+) -> Windows:
     """The windows of `taps` over a space of the given sizes. Raises InvalidArgumentError for what cannot be."""
     for name, values in (("Stride", strides), ("Dilation rate", dilations)):
         for value in values:
@@ -103,7 +107,7 @@ def spatial_axes(data_format: str) -> list[int]:
     return [i for i, letter in enumerate(data_format) if letter not in "NC"]
 
 
-def spatial(values, data_format: str, what: str) -> list[int]:
+def spatial(values: Sequence[int], data_format: str, what: str) -> list[int]:
     """The spatial entries of a list with one entry for each dimension, those of N and C being 1."""
     if len(values) != len(data_format):
         raise invalid(
@@ -139,15 +143,15 @@ def explicit_pairs(padding: str, values: Sequence[Any], data_format: str) -> lis
     return [pairs[i] for i in spatial_axes(data_format)]
 
 
-def channels_last(xp: ModuleType, x, data_format: str):
+def channels_last(xp: ModuleType, x: Array, data_format: str):
     return x if data_format.endswith("C") else xp.moveaxis(x, 1, -1)
 
 
-def channels_back(xp: ModuleType, x, data_format: str):
+def channels_back(xp: ModuleType, x: Array, data_format: str):
     return x if data_format.endswith("C") else xp.moveaxis(x, -1, 1)
 
 
-def add_into(xp: ModuleType, out, key, values):
+def add_into(xp: ModuleType, out: Any, key, values: Any):
     """`out[key] += values`, returning the array."""
     if xp is np:
         out[key] += values
@@ -156,7 +160,7 @@ def add_into(xp: ModuleType, out, key, values):
 
 
 def sliding_rule(
-    data_format: str, shape, taps, strides: Sequence[int], dilations, padding, explicit: Sequence[Any],
+    data_format: str, shape: Any, taps: Any, strides: Sequence[int], dilations, padding, explicit: Sequence[Any],
     channels,
 ):
     """The output shape of a sliding op on an input of `shape`, as far as it is known."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded, picture_rule
@@ -49,7 +49,7 @@ DecodeBmp.gradient(None)
 
 @api("image.decode_bmp", "io.decode_bmp")
 @tensor_function
-def decode_bmp(contents, channels=0, name: str | None = None):
+def decode_bmp(contents: TensorLike, channels: IntLike = 0, name: str | None = None):
     """Decode a BMP.
 
     Args:

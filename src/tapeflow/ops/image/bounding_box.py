@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -31,7 +31,7 @@ _COLORS = [
 ]  # fmt: skip
 
 
-def _drawn(images, boxes, colors):
+def _drawn(images: Any, boxes: Any, colors: Any):
     if images.ndim != 4:
         raise invalid(f"The rank of the images should be 4{shape_text(images.shape)}")
     if boxes.ndim != 3:
@@ -355,7 +355,8 @@ def _attempts(max_attempts: int) -> int:
     types={"T": _SIZES}, attrs={**_SEEDED, "min_object_covered": 0.1, **_LIMITS},
     shape=_distorted_rule)  # fmt: skip
 def SampleDistortedBoundingBox(
-    xp: ModuleType, image_size: Array, bounding_boxes: Array, seed, seed2, min_object_covered: float, **limits
+    xp: ModuleType, image_size: Array, bounding_boxes: Array, seed: int, seed2: int, min_object_covered: float,
+    **limits,
 ):
     stream = reserve("SampleDistortedBoundingBox", image_size.dtype, None, seed, seed2,
                      _attempts(limits["max_attempts"]))  # fmt: skip
@@ -367,7 +368,8 @@ def SampleDistortedBoundingBox(
     "-> begin: T, size: T, bboxes: float32",
     types={"T": _SIZES}, attrs={**_SEEDED, **_LIMITS}, shape=_distorted_rule)  # fmt: skip
 def SampleDistortedBoundingBoxV2(
-    xp: ModuleType, image_size: Array, bounding_boxes: Array, min_object_covered: Array, seed, seed2, **limits
+    xp: ModuleType, image_size: Array, bounding_boxes: Array, min_object_covered: Array, seed: int, seed2: int,
+    **limits,
 ):
     stream = reserve("SampleDistortedBoundingBoxV2", image_size.dtype, None, seed, seed2,
                      _attempts(limits["max_attempts"]))  # fmt: skip
@@ -447,7 +449,7 @@ def _(rng: SampleGenerator):
 @api(v2="image.sample_distorted_bounding_box")
 @tensor_function
 def sample_distorted_bounding_box(
-    image_size, bounding_boxes, seed: int = 0, min_object_covered=0.1, aspect_ratio_range=None,
+    image_size, bounding_boxes: TensorLike, seed: int = 0, min_object_covered: float = 0.1, aspect_ratio_range=None,
     area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name: str | None = None,
 ):
     """Draw a random crop of an image that covers enough of one of the boxes.
@@ -492,9 +494,9 @@ def _sampled(image_size, boxes, pair, least, ratios, areas, attempts, whole):
 @api(v1="image.sample_distorted_bounding_box")
 @public
 def sample_distorted_bounding_box_v1(
-    image_size, bounding_boxes, seed: int | None = None, seed2=None, min_object_covered=0.1,
-    aspect_ratio_range=None, area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None,
-    name: str | None = None,
+    image_size, bounding_boxes: TensorLike, seed: int | None = None, seed2: IntLike | None = None,
+    min_object_covered: float = 0.1, aspect_ratio_range=None, area_range=None, max_attempts=None,
+    use_image_if_no_bounding_boxes=None, name: str | None = None,
 ):
     """`sample_distorted_bounding_box` of 1.x, with the two seeds of the op."""
     return _sampled(image_size, bounding_boxes, (seed or 0, seed2 or 0), min_object_covered, aspect_ratio_range,
@@ -504,8 +506,9 @@ def sample_distorted_bounding_box_v1(
 @api(v2="image.stateless_sample_distorted_bounding_box")
 @tensor_function
 def stateless_sample_distorted_bounding_box(
-    image_size, bounding_boxes, seed: TensorLike, min_object_covered=0.1, aspect_ratio_range=None,
-    area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None, name: str | None = None,
+    image_size, bounding_boxes: TensorLike, seed: TensorLike, min_object_covered: float = 0.1,
+    aspect_ratio_range=None, area_range=None, max_attempts=None, use_image_if_no_bounding_boxes=None,
+    name: str | None = None,
 ):
     """Draw a random crop of an image that covers enough of one of the boxes; the same for the same seed.
 

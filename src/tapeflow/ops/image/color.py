@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, Tensor, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -42,7 +42,7 @@ _FLOATS = {"T": Preferring((dtypes.float32, dtypes.float16, dtypes.bfloat16, dty
 _SINGLE = {"T": Preferring((dtypes.float32, dtypes.float16))}
 
 
-def _require_channels(images, least: int) -> None:
+def _require_channels(images: Any, least: int) -> None:
     if images.ndim < least:
         raise invalid(f"input must be at least {least}-D, got shape{shape_text(images.shape)}")
     if images.shape[-1] != 3:
@@ -173,8 +173,8 @@ HSVToRGB.samples(_colour_samples())
 
 
 @HSVToRGB.reference
-def _(images):
-    def edge(n, h, s, v):
+def _(images: np.ndarray):
+    def edge(n: int, h, s, v):
         k = (n + 6 * h) % 6
         return v - v * s * max(0.0, min(k, 4 - k, 1.0))
 
@@ -184,7 +184,7 @@ def _(images):
     return _pixelwise(pixel)(images)
 
 
-def _scalar(value, name: str) -> float:
+def _scalar(value: Any, name: str) -> float:
     if value.ndim:
         raise invalid(f"{name} must be scalar: {shape_text(value.shape)}")
     return value
@@ -207,7 +207,7 @@ AdjustHue.samples(_colour_samples(np.float32(0.3), least=3))
 
 
 @AdjustHue.reference
-def _(images, delta):
+def _(images: np.ndarray, delta: np.ndarray):
     def pixel(r, g, b, delta):
         h, s, v = colorsys.rgb_to_hsv(r, g, b)
         return colorsys.hsv_to_rgb((h + delta) % 1, s, v)
@@ -232,8 +232,8 @@ AdjustSaturation.samples(_colour_samples(np.float32(1.5), least=3))
 
 
 @AdjustSaturation.reference
-def _(images, scale):
-    def pixel(r, g, b, scale):
+def _(images: np.ndarray, scale: np.ndarray):
+    def pixel(r, g, b, scale: bool):
         h, s, v = colorsys.rgb_to_hsv(r, g, b)
         return colorsys.hsv_to_rgb(h, min(s * scale, 1), v)
 
@@ -270,7 +270,7 @@ def _(rng: SampleGenerator):
 
 
 @AdjustContrastv2.reference
-def _(images, contrast_factor):
+def _(images: np.ndarray, contrast_factor: np.ndarray):
     out = np.array(images)
     for at in np.ndindex(*images.shape[:-3]):
         for c in range(images.shape[-1]):
@@ -300,7 +300,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None):
 
 @api("image.convert_image_dtype")
 @tensor_function
-def convert_image_dtype(image, dtype, saturate: bool = False, name: str | None = None):
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None):
     """Convert images to another dtype, scaled: floating point stands for [0, 1], integers for [0, their maximum].
 
     Args:
@@ -350,7 +350,7 @@ def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
 @api("image.adjust_brightness")
 @tensor_function
 @in_scope("adjust_brightness")
-def adjust_brightness(image: TensorLike, delta):
+def adjust_brightness(image: TensorLike, delta: TensorLike):
     """Add a number to all values of images.
 
     Images of integers are taken for [0, 1] in between, so that `delta` means the same for all dtypes.
@@ -390,7 +390,7 @@ def adjust_contrast(images: TensorLike, contrast_factor):
 @api("image.adjust_gamma")
 @tensor_function
 @in_scope("adjust_gamma")
-def adjust_gamma(image: TensorLike, gamma=1, gain=1):
+def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: int = 1):
     """Compute `gain * image ** gamma`, the image being taken for [0, 1] if it is of integers.
 
     Args:
@@ -417,7 +417,7 @@ def adjust_gamma(image: TensorLike, gamma=1, gain=1):
 
 @api("image.adjust_hue")
 @tensor_function
-def adjust_hue(image: TensorLike, delta, name: str | None = None):
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None):
     """Turn the hue of RGB images.
 
     Args:
@@ -465,7 +465,7 @@ def rgb_to_grayscale(images, name=None):
 
 @api("image.grayscale_to_rgb")
 @tensor_function
-def grayscale_to_rgb(images, name: str | None = None):
+def grayscale_to_rgb(images: TensorLike, name: str | None = None):
     """Images `[..., 1]` with their channel three times. Raises ValueError for another number of channels."""
     images = convert_to_tensor(images)
     rank = images.shape.rank
@@ -523,7 +523,7 @@ def yuv_to_rgb(images: TensorLike):
 @api("image.per_image_standardization")
 @tensor_function
 @in_scope("per_image_standardization")
-def per_image_standardization(image):
+def per_image_standardization(image: Any):
     """Images `[..., height, width, channels]` of mean 0 and variance 1 each, as float32; uniform ones become 0."""
     image = as_images(image)
     image = cast(image, dtypes.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _IMAGES = (
 _METHOD = one_of("bilinear", "nearest")("bilinear")
 
 
-def _checked_boxes(boxes, box_ind, batch: int) -> None:
+def _checked_boxes(boxes: Any, box_ind: Any, batch: int) -> None:
     if boxes.size == 0 and box_ind.size == 0:
         return
     if boxes.ndim != 2:
@@ -53,7 +53,7 @@ def _checked_boxes(boxes, box_ind, batch: int) -> None:
         raise invalid("boxes must be finite")
 
 
-def _positions(low, high, size: int, count: int):
+def _positions(low: np.ndarray, high: np.ndarray, size: int, count: int):
     """[boxes, count]: where in the image the lines of each crop lie."""
     low, high = low[:, None].astype(np.float32), high[:, None].astype(np.float32)
     last = np.float32(size - 1)
@@ -63,7 +63,7 @@ def _positions(low, high, size: int, count: int):
     return np.float32(0.5) * (low + high) * last
 
 
-def _corners(xp: ModuleType, at, size: int):
+def _corners(xp: ModuleType, at: Array, size: int):
     """The places on both sides of `at`, the distance from the first one, and whether `at` is in the image."""
     inside = (at >= 0) & (at <= size - 1)
     at = xp.where(inside, at, 0)
@@ -71,13 +71,13 @@ def _corners(xp: ModuleType, at, size: int):
     return low, xp.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
 
 
-def _grid(xp: ModuleType, boxes, height, width, rows, columns):
+def _grid(xp: ModuleType, boxes: Array, height: int, width: int, rows: int, columns: int):
     y = _positions(boxes[:, 0], boxes[:, 2], height, rows)
     x = _positions(boxes[:, 1], boxes[:, 3], width, columns)
     return y, x
 
 
-def _corner_values(xp: ModuleType, image, box_ind, y, x):
+def _corner_values(xp: ModuleType, image: Array, box_ind: Array, y: Array, x: Array):
     """The four neighbours of every pixel of the crops, each [boxes, rows, columns, depth], and the two fractions."""
     top, bottom, dy, _ = _corners(xp, y, image.shape[1])
     left, right, dx, _ = _corners(xp, x, image.shape[2])
@@ -90,12 +90,12 @@ def _corner_values(xp: ModuleType, image, box_ind, y, x):
     return found, dy[:, :, None, None], dx[:, None, :, None]
 
 
-def _inside(xp: ModuleType, y, x, height, width):
+def _inside(xp: ModuleType, y: Array, x: Array, height: int, width: int):
     rows, columns = _corners(xp, y, height)[3], _corners(xp, x, width)[3]
     return (rows[:, :, None] & columns[:, None, :])[..., None]
 
 
-def _nearest(xp: ModuleType, at, size: int):
+def _nearest(xp: ModuleType, at: Array, size: int):
     """Rounded, halves away from zero."""
     return xp.floor(_corners(xp, at, size)[2] + _corners(xp, at, size)[0] + 0.5).astype(np.int64)
 
@@ -111,7 +111,7 @@ def _rule(call: ShapeCall):
 @op("CropAndResize", "image: T, boxes: float32, box_ind: int32, crop_size: int32 -> crops: float32",
     types={"T": _IMAGES}, attrs={"method": _METHOD, "extrapolation_value": 0.0}, shape=_rule)  # fmt: skip
 def CropAndResize(
-    xp: ModuleType, image: Array, boxes: Array, box_ind: Array, crop_size: Array, method,
+    xp: ModuleType, image: Array, boxes: Array, box_ind: Array, crop_size: Array, method: str,
     extrapolation_value: float,
 ):
     if image.ndim != 4:
@@ -183,7 +183,7 @@ def _(rng: SampleGenerator):
 def _pixels(boxes, rows, columns, height, width):
     """(box, row, column, place in the image or None) by the definition."""
 
-    def place(low, high, i, count, size):
+    def place(low, high, i: int, count, size):
         part = i / (count - 1) if count > 1 else 0.5
         at = float(low) + part * (float(high) - float(low))
         return np.float32(at * (size - 1))
@@ -211,7 +211,7 @@ def _(image, boxes, box_ind, crop_size, method, extrapolation_value):
     return out
 
 
-def _added(xp: ModuleType, out, at, values):
+def _added(xp: ModuleType, out: Any, at: Sequence[Array], values: Any):
     """`out` with `values` added at the places `at`, of which some may be the same."""
     if xp is not np:
         return out.at[at].add(values)
@@ -219,7 +219,7 @@ def _added(xp: ModuleType, out, at, values):
     return out
 
 
-def _checked_grads(grads, boxes, box_ind, batch):
+def _checked_grads(grads: Any, boxes: Any, box_ind: Any, batch: int):
     if grads.ndim != 4:
         raise invalid(f"grads image must be 4-D{shape_text(grads.shape)}")
     if 0 in grads.shape[1:3]:
@@ -235,7 +235,7 @@ _SINGLES = (dtypes.float32, dtypes.float16, dtypes.float64)
 @op("CropAndResizeGradImage", "grads: float32, boxes: float32, box_ind: int32, image_size: int32 -> output: T",
     attrs={"T": dtype, "method": _METHOD}, shape=shapes.given(3, rank=4))  # fmt: skip
 def CropAndResizeGradImage(
-    xp: ModuleType, grads: Array, boxes: Array, box_ind: Array, image_size: Array, T: DType, method
+    xp: ModuleType, grads: Array, boxes: Array, box_ind: Array, image_size: Array, T: DType, method: str
 ):
     if T not in _SINGLES:
         raise invalid(
@@ -279,7 +279,7 @@ def _(rng: SampleGenerator):
 
 
 @CropAndResizeGradImage.reference
-def _(grads, boxes, box_ind, image_size, T, method):
+def _(grads: np.ndarray, boxes: np.ndarray, box_ind: np.ndarray, image_size: np.ndarray, T: DType, method):
     out = np.zeros(image_size, T.as_numpy_dtype)
     for at in np.ndindex(*image_size):
         one = np.zeros(image_size)
@@ -337,7 +337,7 @@ def _(rng: SampleGenerator):
 
 
 @CropAndResizeGradBoxes.reference
-def _(grads, image, boxes, box_ind, method):
+def _(grads: np.ndarray, image: np.ndarray, boxes: np.ndarray, box_ind: np.ndarray, method: str):
     _, height, width, _ = image.shape
     _, rows, columns, _ = grads.shape
     out = np.zeros(boxes.shape)
@@ -365,7 +365,7 @@ def _(grads, image, boxes, box_ind, method):
 @tensor_function
 def crop_and_resize(
     image: TensorLike, boxes: TensorLike, box_indices, crop_size, method: str = "bilinear",
-    extrapolation_value=0.0, name: str | None = None,
+    extrapolation_value: float = 0.0, name: str | None = None,
 ):
     """Cut boxes out of images, and resize each to one size.
 
@@ -397,7 +397,7 @@ def crop_and_resize(
 @public
 def crop_and_resize_v1(
     image: TensorLike, boxes: TensorLike, box_ind=None, crop_size=None, method: str = "bilinear",
-    extrapolation_value=0, name: str | None = None, box_indices=None,
+    extrapolation_value: int = 0, name: str | None = None, box_indices=None,
 ):
     """`crop_and_resize` with the 1.x spelling `box_ind`."""
     box_ind = renamed("box_indices", box_indices, "box_ind", box_ind)
@@ -479,7 +479,7 @@ def _(rng: SampleGenerator):
 
 
 @ExtractImagePatches.reference
-def _(images, ksizes, strides, rates, padding):
+def _(images: np.ndarray, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str):
     _, height, width, _ = images.shape
     out_rows, rows_before = _count(height, ksizes[1], strides[1], rates[1], padding)
     out_columns, columns_before = _count(width, ksizes[2], strides[2], rates[2], padding)
@@ -493,7 +493,7 @@ def _(images, ksizes, strides, rates, padding):
     return np.stack(out, 1).reshape(len(images), out_rows, out_columns, -1)
 
 
-def _count(size, taps, step, hole, padding):
+def _count(size, taps, step: int, hole, padding):
     reach = (taps - 1) * hole + 1
     if padding == "VALID":
         return (size - reach) // step + 1, 0
@@ -503,7 +503,7 @@ def _count(size, taps, step, hole, padding):
 
 @api("image.extract_patches")
 @tensor_function
-def extract_patches(images: TensorLike, sizes, strides, rates, padding, name: str | None = None):
+def extract_patches(images: TensorLike, sizes: Any, strides, rates, padding, name: str | None = None):
     """Flatten what a window sees of images into the depth, at each of its positions.
 
     Args:
@@ -528,8 +528,8 @@ def extract_patches(images: TensorLike, sizes, strides, rates, padding, name: st
 @api(v1=("image.extract_image_patches", "extract_image_patches"))
 @tensor_function
 def extract_image_patches_v1(
-    images: TensorLike, ksizes=None, strides=None, rates=None, padding=None, name: str | None = None,
-    sizes=None,
+    images: TensorLike, ksizes=None, strides=None, rates=None, padding: str | Sequence[Any] | None = None,
+    name: str | None = None, sizes: TensorLike | None = None,
 ):
     """`extract_patches` with the 1.x spelling `ksizes`."""
     ksizes = renamed("sizes", sizes, "ksizes", ksizes)
@@ -551,7 +551,10 @@ def _glimpse_rule(call: ShapeCall):
     return [(batch, rows, columns, depth)]
 
 
-def _glimpsed(name: str, input, size, offsets, centered, normalized, uniform_noise, noise, first_version):
+def _glimpsed(
+    name: str, input: Any, size: Any, offsets: Any, centered: bool, normalized: bool, uniform_noise: bool, noise: str,
+    first_version: bool,
+):
     if uniform_noise and noise not in ("", "uniform"):
         raise invalid("The uniform_noise and noise should not be specified at the same time")
     if input.ndim != 4:
@@ -593,7 +596,7 @@ def _glimpsed(name: str, input, size, offsets, centered, normalized, uniform_noi
     return out
 
 
-def _noise(name: str, input, shape, uniform_noise, noise):
+def _noise(name: str, input: np.ndarray, shape: Sequence[Any], uniform_noise: bool, noise: str):
     kind = noise or ("uniform" if uniform_noise else "gaussian")
     count = int(np.prod(shape))
     if kind == "zero" or not count or not input.size:
@@ -609,7 +612,7 @@ def _noise(name: str, input, shape, uniform_noise, noise):
 
 
 def _glimpse(name: str, first_version: bool):
-    def kernel(xp: ModuleType, input, size, offsets, **attrs):
+    def kernel(xp: ModuleType, input: Array, size: Array, offsets: Array, **attrs):
         return _glimpsed(name, input, size, offsets, **attrs, first_version=first_version)
 
     kernel.__name__ = name
@@ -630,7 +633,7 @@ def _glimpse(name: str, first_version: bool):
         yield Sample(x, _size(2, 3), at[:, :1], raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, size, offsets, centered, normalized, uniform_noise, noise):
+    def _(input: np.ndarray, size: np.ndarray, offsets, centered, normalized, uniform_noise, noise):
         out = np.zeros((len(input), *size, input.shape[3]), np.float32)
         for n, i, j in np.ndindex(*out.shape[:3]):
             corner = []
@@ -657,8 +660,8 @@ ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
 @api(v2="image.extract_glimpse")
 @tensor_function
 def extract_glimpse(
-    input: TensorLike, size, offsets, centered: bool = True, normalized: bool = True, noise: str = "uniform",
-    name: str | None = None,
+    input: TensorLike, size: TensorLike, offsets, centered: bool = True, normalized: bool = True,
+    noise: str = "uniform", name: str | None = None,
 ):  # fmt: skip
     """Cut a window out of each image, at a place of its own.
 
@@ -680,7 +683,7 @@ def extract_glimpse(
 @api(v1="image.extract_glimpse")
 @public
 def extract_glimpse_v1(
-    input: TensorLike, size, offsets, centered: bool = True, normalized: bool = True,
+    input: TensorLike, size: TensorLike, offsets, centered: bool = True, normalized: bool = True,
     uniform_noise: bool = True, name: str | None = None,
 ):
     """`extract_glimpse` of 1.x."""

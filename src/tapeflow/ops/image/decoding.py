@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.annotations import Array, DTypeLike, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.color import convert_image_dtype
@@ -34,7 +35,8 @@ SEVERAL = ("JPEG", "PNG", "GIF")
 
 
 def decoded(
-    contents, channels, kind, name: str, allowed, animated: bool = False, ratio=1, recover: bool = False
+    contents: Any, channels: int, kind: DType, name: str, allowed: Sequence[str], animated: bool = False,
+    ratio: int = 1, recover: bool = False,
 ):
     """The picture that bytes of one of the `allowed` formats are, or all frames of it if `animated`."""
     data = content_of(contents)
@@ -65,7 +67,7 @@ def decoded(
     return _scaled(pixels(loaded(image, form, recover), channels), kind, form == "PNG")
 
 
-def _scaled(array, kind, png: bool = False) -> np.ndarray:
+def _scaled(array: np.ndarray, kind: DType, png: bool = False) -> np.ndarray:
     """8 or 16 bits as the dtype that was asked for: PNG widens by repeating bits, other formats by shifting."""
     deep = array.dtype == np.uint16
     if kind == dtypes.float32 and png:
@@ -130,7 +132,7 @@ DecodeImage.gradient(None)
 @api("image.decode_image", "io.decode_image")
 @tensor_function
 def decode_image(
-    contents, channels=None, dtype: DTypeLike = dtypes.uint8, name: str | None = None,
+    contents: Tensor | bytes, channels: int | None = None, dtype: DTypeLike = dtypes.uint8, name: str | None = None,
     expand_animations: bool = True,
 ):
     """Decode an image of any of the formats: BMP, GIF, JPEG, PNG, WebP.

@@ -28,7 +28,7 @@ def format_of(contents: bytes) -> str:
     raise invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
 
 
-def content_of(contents) -> bytes:
+def content_of(contents: Any) -> bytes:
     if np.ndim(contents):
         raise invalid(f"contents must be scalar but got shape{shape_text(np.shape(contents))}")
     return bytes(contents[()] if isinstance(contents, np.ndarray) else contents)
@@ -47,7 +47,7 @@ def opened(contents: bytes):
         ) from None
 
 
-def loaded(image, kind: str, recover: bool = False):
+def loaded(image: Any, kind: str, recover: bool = False):
     file = pillow()[1]
     before = file.LOAD_TRUNCATED_IMAGES
     try:
@@ -62,7 +62,7 @@ def loaded(image, kind: str, recover: bool = False):
     return image
 
 
-def pixels(image, channels: int) -> np.ndarray:
+def pixels(image: Any, channels: int) -> np.ndarray:
     """[height, width, channels] of uint8; as many channels as the file has where `channels` is 0."""
     if not channels:
         bands = 4 if image.mode == "P" and "transparency" in image.info else len(image.getbands())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops.array.layout import Transpose
@@ -79,7 +82,7 @@ def transpose(image: TensorLike, name: str | None = None):
 
 @api("image.rot90")
 @tensor_function
-def rot90(image: TensorLike, k=1, name: str | None = None):
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None):
     """Turn images counter-clockwise by 90 degrees, `k` times.
 
     Args:
@@ -120,7 +123,7 @@ def _int(value):
     return value if hasattr(value, "dtype") else int(value)
 
 
-def _cropped(image, top, left, height, width):
+def _cropped(image, top, left, height: int, width: int):
     sizes = sizes_of(image)
     _, rows, columns, _ = sizes
     image = require(
@@ -135,7 +138,7 @@ def _cropped(image, top, left, height, width):
     return Slice(image, as_shape([0, top, left, 0]), as_shape([sizes[0], height, width, sizes[3]]))
 
 
-def _padded(image, top, left, height, width):
+def _padded(image, top, left, height: int, width: int):
     _, rows, columns, _ = sizes_of(image)
     below, right = height - top - rows, width - left - columns
     image = require(
@@ -167,7 +170,9 @@ def _bounds(*values):
 @api("image.crop_to_bounding_box")
 @tensor_function
 @in_scope("crop_to_bounding_box")
-def crop_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
+def crop_to_bounding_box(
+    image: TensorLike, offset_height, offset_width, target_height: IntLike, target_width: IntLike
+):
     """Cut a box out of images.
 
     Args:
@@ -192,7 +197,9 @@ def crop_to_bounding_box(image: TensorLike, offset_height, offset_width, target_
 @api("image.pad_to_bounding_box")
 @tensor_function
 @in_scope("pad_to_bounding_box")
-def pad_to_bounding_box(image: TensorLike, offset_height, offset_width, target_height, target_width):
+def pad_to_bounding_box(
+    image: TensorLike, offset_height, offset_width, target_height: IntLike, target_width: IntLike
+):
     """Set images into zeros of a larger size.
 
     Args:
@@ -376,7 +383,9 @@ def _within(image, size):
     return casting.cast(round_(factor * sizes), dtypes.int32)
 
 
-def _resize(images, size, resizer, preserve_aspect_ratio, keep_if_same=False):
+def _resize(
+    images: Any, size: Any, resizer: Callable[..., Any], preserve_aspect_ratio: bool, keep_if_same: bool = False
+):
     images = convert_to_tensor(images)
     if images.shape.rank is None:
         raise ValueError("'images' contains no shape.")
@@ -488,7 +497,7 @@ def resize_v1(
 @api(v1="image.resize_bilinear")
 @public
 def resize_bilinear(
-    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None,
     half_pixel_centers: bool = False,
 ):
     """A batch of images in the size `[height, width]`, each pixel interpolated from four; float32.
@@ -506,7 +515,7 @@ def resize_bilinear(
 @api(v1="image.resize_nearest_neighbor")
 @public
 def resize_nearest_neighbor(
-    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None,
     half_pixel_centers: bool = False,
 ):
     """A batch of images in the size `[height, width]`, each pixel the nearest one.
@@ -524,7 +533,7 @@ def resize_nearest_neighbor(
 @api(v1="image.resize_bicubic")
 @public
 def resize_bicubic(
-    images: TensorLike, size, align_corners: bool = False, name: str | None = None,
+    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None,
     half_pixel_centers: bool = False,
 ):
     """A batch of images in the size `[height, width]`, each pixel interpolated from sixteen; float32.
@@ -541,7 +550,7 @@ def resize_bicubic(
 
 @api(v1="image.resize_area")
 @public
-def resize_area(images: TensorLike, size, align_corners: bool = False, name: str | None = None):
+def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None):
     """A batch of images in the size `[height, width]`, each pixel the mean of what it covers; float32.
 
     Args:
@@ -577,7 +586,8 @@ def _resize_with_pad(image, height, width, resizer):
 @api(v2="image.resize_with_pad")
 @tensor_function
 def resize_with_pad(
-    image: TensorLike, target_height, target_width, method=ResizeMethod.BILINEAR, antialias: bool = False
+    image: TensorLike, target_height, target_width: IntLike, method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
 ):
     """Resize images in proportion to fit into a size, and pad them evenly with zeros to it.
 
@@ -598,7 +608,7 @@ def resize_with_pad(
 @api(v1="image.resize_image_with_pad")
 @public
 def resize_with_pad_v1(
-    image: TensorLike, target_height, target_width, method=ResizeMethodV1.BILINEAR,
+    image: TensorLike, target_height: IntLike, target_width: IntLike, method=ResizeMethodV1.BILINEAR,
     align_corners: bool = False,
 ):
     """`resize_with_pad` of 1.x.

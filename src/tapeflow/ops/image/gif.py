@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -46,6 +46,6 @@ DecodeGif.gradient(None)
 
 @api("image.decode_gif", "io.decode_gif")
 @tensor_function
-def decode_gif(contents, name: str | None = None):
+def decode_gif(contents: TensorLike, name: str | None = None):
     """All frames of a GIF, uint8 `[frames, height, width, 3]`."""
     return DecodeGif(contents)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -43,7 +43,7 @@ _JPEG: dict[str, Any] = {
 }
 
 
-def _check_jpeg(ratio, dct_method, channels) -> None:
+def _check_jpeg(ratio: int, dct_method: str, channels: int) -> None:
     if channels not in (0, 1, 3):
         raise invalid(f"channels must be 0, 1, or 3 for JPEG, got {channels}")
     if ratio not in (1, 2, 4, 8):
@@ -55,8 +55,8 @@ def _check_jpeg(ratio, dct_method, channels) -> None:
 @op("DecodeJpeg", "contents: string -> image: uint8", attrs=_JPEG, ranks="contents: 0",
     shape=picture_rule)
 def DecodeJpeg(
-    xp: ModuleType, contents: Array, channels, ratio, fancy_upscaling, try_recover_truncated,
-    acceptable_fraction, dct_method,
+    xp: ModuleType, contents: Array, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool,
+    acceptable_fraction: float, dct_method: str,
 ):
     _check_jpeg(ratio, dct_method, channels)
     recover = try_recover_truncated or acceptable_fraction < 1
@@ -120,7 +120,7 @@ _ENCODING: dict[str, Any] = {
 }
 
 
-def _jpeg_bytes(image, quality, **options) -> bytes:
+def _jpeg_bytes(image: Any, quality: int, **options) -> bytes:
     if not 0 <= quality <= 100:
         raise invalid(f"quality must be in [0,100], got {quality}")
     picture = pillow()[0].fromarray(image[..., 0] if image.shape[2] == 1 else image)
@@ -137,8 +137,8 @@ def _with_density(contents: bytes, unit: str, x: int, y: int) -> bytes:
 
 @op("EncodeJpeg", "image: uint8 -> contents: string", attrs=_ENCODING, shape=shapes.scalar)
 def EncodeJpeg(
-    xp: ModuleType, image: Array, format, quality, progressive, optimize_size, chroma_downsampling,
-    density_unit, x_density, y_density, xmp_metadata,
+    xp: ModuleType, image: Array, format: str, quality: int, progressive: bool, optimize_size: bool,
+    chroma_downsampling: bool, density_unit: str, x_density: int, y_density: int, xmp_metadata: str,
 ):
     depths = {"": (1, 3), "grayscale": (1,), "rgb": (3,)}[format]
     require_picture(image, depths)
@@ -164,7 +164,7 @@ def _(rng: SampleGenerator):
 
 
 @EncodeJpeg.reference
-def _(image, quality, **attrs):
+def _(image: np.ndarray, quality: int, **attrs):
     return as_contents(_jpeg_bytes(image, quality, subsampling=2, dpi=(300, 300)))
 
 
@@ -186,7 +186,7 @@ def _(rng: SampleGenerator):
 
 
 @EncodeJpegVariableQuality.reference
-def _(images, quality):
+def _(images: np.ndarray, quality: np.ndarray):
     return as_contents(_jpeg_bytes(images, int(quality), subsampling=2, dpi=(300, 300)))
 
 
@@ -219,13 +219,8 @@ ExtractJpegShape.gradient(None)
 @api("image.decode_jpeg", "io.decode_jpeg")
 @tensor_function
 def decode_jpeg(
-    contents,
-    channels=0,
-    ratio=1,
-    fancy_upscaling: bool = True,
-    try_recover_truncated: bool = False,
-    acceptable_fraction=1,
-    dct_method: str = "",
+    contents: TensorLike, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False, acceptable_fraction: TensorLike = 1, dct_method: str = "",
     name: str | None = None,
 ):
     """Decode a JPEG.
@@ -253,15 +248,8 @@ def decode_jpeg(
 @api("image.decode_and_crop_jpeg", "io.decode_and_crop_jpeg")
 @tensor_function
 def decode_and_crop_jpeg(
-    contents,
-    crop_window,
-    channels=0,
-    ratio=1,
-    fancy_upscaling: bool = True,
-    try_recover_truncated: bool = False,
-    acceptable_fraction=1,
-    dct_method: str = "",
-    name: str | None = None,
+    contents: TensorLike, crop_window, channels: IntLike = 0, ratio: int = 1, fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False, acceptable_fraction: int = 1, dct_method: str = "", name: str | None = None,
 ):
     """Decode a window of a JPEG.
 
@@ -289,8 +277,8 @@ def decode_and_crop_jpeg(
 @api("image.encode_jpeg", "io.encode_jpeg")
 @tensor_function
 def encode_jpeg(
-    image: TensorLike, format: str = "", quality=95, progressive: bool = False, optimize_size: bool = False,
-    chroma_downsampling: bool = True, density_unit: str = "in", x_density=300, y_density=300,
+    image: TensorLike, format: str = "", quality: int = 95, progressive: bool = False, optimize_size: bool = False,
+    chroma_downsampling: bool = True, density_unit: str = "in", x_density: int = 300, y_density: int = 300,
     xmp_metadata: str = "", name: str | None = None,
 ):
     """Encode an image as JPEG.
@@ -321,14 +309,14 @@ def encode_jpeg(
 
 @api("image.is_jpeg", "io.is_jpeg")
 @tensor_function
-def is_jpeg(contents, name: str | None = None):
+def is_jpeg(contents: TensorLike, name: str | None = None):
     """Whether the bytes begin as a JPEG does."""
     return equal(substr(contents, 0, 3), b"\xff\xd8\xff")
 
 
 @api("image.extract_jpeg_shape", "io.extract_jpeg_shape")
 @tensor_function
-def extract_jpeg_shape(contents, output_type: DTypeLike = dtypes.int32, name: str | None = None):
+def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = dtypes.int32, name: str | None = None):
     """Read the shape of a JPEG, without decoding it.
 
     Args:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.annotations import Array, FloatLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -29,13 +30,13 @@ _FLOATS = (dtypes.float32, dtypes.float16)
 _LOWEST = float("-inf")
 
 
-def _scalar(value, name: str):
+def _scalar(value: Any, name: str):
     if np.ndim(value):
         raise invalid(f"{name} must be 0-D, got shape {shape_text(np.shape(value))}")
     return value[()] if isinstance(value, np.ndarray) else value
 
 
-def _checked(boxes, scores, max_output_size, iou_threshold) -> int:
+def _checked(boxes: np.ndarray, scores: np.ndarray, max_output_size: np.ndarray, iou_threshold: float) -> int:
     if boxes.ndim != 2:
         raise invalid(f"boxes must be 2-D{shape_text(boxes.shape)}")
     if boxes.shape[1] != 4:
@@ -49,13 +50,13 @@ def _checked(boxes, scores, max_output_size, iou_threshold) -> int:
     return max(int(_scalar(max_output_size, "max_output_size")), 0)
 
 
-def overlaps_of(boxes):
+def overlaps_of(boxes: np.ndarray):
     """A function (i, js) -> the areas that box i and boxes js have in common, over those of their unions."""
     low = np.minimum(boxes[:, :2], boxes[:, 2:]).astype(np.float32)
     high = np.maximum(boxes[:, :2], boxes[:, 2:]).astype(np.float32)
     areas = (high - low).prod(1)
 
-    def overlap(i, js):
+    def overlap(i: int, js: np.ndarray):
         sides = np.minimum(high[i], high[js]) - np.maximum(low[i], low[js])
         common = np.maximum(sides, 0).prod(-1)
         union = areas[i] + areas[js] - common
@@ -65,7 +66,9 @@ def overlaps_of(boxes):
     return overlap
 
 
-def suppress(overlap, scores, limit: int, threshold: float, least: float, sigma: float = 0.0):
+def suppress(
+    overlap: Callable[..., Any], scores: Any, limit: int, threshold: float, least: float, sigma: float = 0.0
+):
     """(indices, scores) of the boxes that stay, best first, at most `limit`.
 
     With `sigma` scores shrink by overlap (Bodla et al., "Soft-NMS", 2017) instead of being dropped at `threshold`.
@@ -98,7 +101,7 @@ def suppress(overlap, scores, limit: int, threshold: float, least: float, sigma:
     return np.array(kept, np.int32), np.array(kept_scores, scores.dtype)
 
 
-def _of_boxes(boxes, scores, max_output_size, threshold, least=_LOWEST, sigma=0.0):
+def _of_boxes(boxes: Any, scores: Any, max_output_size: Any, threshold, least=_LOWEST, sigma=0.0):
     limit = _checked(boxes, scores, max_output_size, threshold)
     least, sigma = float(_scalar(least, "score_threshold")), float(_scalar(sigma, "soft_nms_sigma"))
     if sigma < 0:
@@ -109,7 +112,7 @@ def _of_boxes(boxes, scores, max_output_size, threshold, least=_LOWEST, sigma=0.
     return (*found, limit)
 
 
-def _filled(values, limit: int, pad: bool):
+def _filled(values: np.ndarray, limit: int, pad: bool):
     return np.pad(values, (0, limit - len(values))) if pad else values
 
 
@@ -158,7 +161,7 @@ _LIMIT, _HALF = np.array(4, np.int32), np.array(0.5, np.float32)
 def _samples(*rest, attr: bool = False, **attrs):
     """Samples of a row that takes boxes, scores, a limit, a threshold (an attr if `attr`) and `rest`."""
 
-    def call(boxes=_BOXES, scores=_SCORES, limit=_LIMIT, threshold=_HALF, **more):
+    def call(boxes: Any = _BOXES, scores: Any = _SCORES, limit: Any = _LIMIT, threshold: Any = _HALF, **more):
         if attr:
             return Sample(boxes, scores, limit, iou_threshold=float(threshold), **more)
         return Sample(boxes, scores, limit, threshold, *rest, **attrs, **more)
@@ -182,7 +185,7 @@ def _samples(*rest, attr: bool = False, **attrs):
     return samples
 
 
-def _by_sorting(overlap, scores, limit, threshold, least):
+def _by_sorting(overlap, scores, limit, threshold: float, least):
     """The reference: go through the boxes from the best score down, keep what overlaps nothing kept."""
     kept: list[int] = []
     for i in np.argsort(-scores, kind="stable"):
@@ -197,7 +200,7 @@ def _overlap_reference(boxes):
     def area(box):
         return abs((box[2] - box[0]) * (box[3] - box[1]))
 
-    def overlap(i, j):
+    def overlap(i: int, j: int):
         a, b = boxes[i].astype(float), boxes[j].astype(float)
         sides = [
             min(max(a[k], a[k + 2]), max(b[k], b[k + 2]))
@@ -210,7 +213,7 @@ def _overlap_reference(boxes):
     return overlap
 
 
-def _reference(boxes, scores, limit, threshold, least=_LOWEST, **attrs):
+def _reference(boxes, scores, limit, threshold: float, least=_LOWEST, **attrs):
     return _by_sorting(_overlap_reference(boxes), scores, int(limit), float(threshold), least)
 
 
@@ -229,7 +232,7 @@ NonMaxSuppression.samples(_samples(attr=True))
 
 
 @NonMaxSuppression.reference
-def _(boxes, scores, max_output_size, iou_threshold):
+def _(boxes: np.ndarray, scores: np.ndarray, max_output_size: np.ndarray, iou_threshold: float):
     return _reference(boxes, scores, max_output_size, iou_threshold)
 
 
@@ -278,7 +281,7 @@ NonMaxSuppressionV4.samples(_samples(_LEAST, pad_to_max_output_size=True))
 
 
 @NonMaxSuppressionV4.reference
-def _(boxes, scores, limit, threshold, least, pad_to_max_output_size):
+def _(boxes: np.ndarray, scores: np.ndarray, limit: int, threshold, least, pad_to_max_output_size: bool):
     kept = _reference(boxes, scores, limit, threshold, least)
     out = np.zeros(int(limit) if pad_to_max_output_size else len(kept), np.int32)
     out[: len(kept)] = kept
@@ -371,7 +374,7 @@ def _(rng: SampleGenerator):
 
 
 @NonMaxSuppressionWithOverlaps.reference
-def _(overlaps, scores, limit, threshold, least):
+def _(overlaps: np.ndarray, scores: np.ndarray, limit: int, threshold, least):
     return _by_sorting(lambda i, j: overlaps[i, j], scores, int(limit), threshold, least)
 
 
@@ -462,7 +465,7 @@ def _(rng: SampleGenerator):
 
 
 @CombinedNonMaxSuppression.reference
-def _(boxes, scores, each, total, threshold, least, pad_per_class, clip_boxes):
+def _(boxes: np.ndarray, scores: np.ndarray, each, total, threshold, least, pad_per_class: bool, clip_boxes: bool):
     batch, _, kinds = scores.shape
     length = min(int(total), int(each) * kinds) if pad_per_class else int(total)
     rows = []
@@ -489,8 +492,8 @@ def _threshold(value, like):
 @api("image.non_max_suppression")
 @tensor_function
 def non_max_suppression(
-    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
-    name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
+    score_threshold: FloatLike = _LOWEST, name: str | None = None,
 ):
     """Choose boxes with the best scores, none of which overlap much.
 
@@ -513,8 +516,8 @@ def non_max_suppression(
 @api("image.non_max_suppression_with_scores")
 @tensor_function
 def non_max_suppression_with_scores(
-    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
-    soft_nms_sigma=0.0, name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
+    score_threshold: FloatLike = _LOWEST, soft_nms_sigma: float = 0.0, name: str | None = None,
 ):
     """Choose boxes with the best scores, and return the scores as well.
 
@@ -567,8 +570,9 @@ def non_max_suppression_overlaps(
 @api("image.combined_non_max_suppression")
 @tensor_function
 def combined_non_max_suppression(
-    boxes: TensorLike, scores: TensorLike, max_output_size_per_class, max_total_size, iou_threshold=0.5,
-    score_threshold=_LOWEST, pad_per_class: bool = False, clip_boxes: bool = True, name: str | None = None,
+    boxes: TensorLike, scores: TensorLike, max_output_size_per_class, max_total_size, iou_threshold: FloatLike = 0.5,
+    score_threshold: FloatLike = _LOWEST, pad_per_class: bool = False, clip_boxes: bool = True,
+    name: str | None = None,
 ):
     """Choose boxes of each class by itself, then the best of all classes.
 
@@ -595,9 +599,9 @@ def combined_non_max_suppression(
 @api("image.non_max_suppression_padded")
 @tensor_function
 def non_max_suppression_padded(
-    boxes, scores: TensorLike, max_output_size, iou_threshold=0.5, score_threshold=_LOWEST,
-    pad_to_max_output_size: bool = False, name: str | None = None, sorted_input: bool = False,
-    canonicalized_coordinates: bool = False, tile_size=512,
+    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
+    score_threshold: FloatLike = _LOWEST, pad_to_max_output_size: bool = False, name: str | None = None,
+    sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
 ):
     """Choose boxes with the best scores, in results of a size that is known beforehand.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -48,7 +49,7 @@ def _(rng: SampleGenerator):
     yield from bad_contents()
 
 
-def require_picture(image, depths, rank=3) -> None:
+def require_picture(image: Any, depths: Sequence[int], rank: int = 3) -> None:
     if image.ndim != rank:
         raise invalid(f"image must be {rank}-dimensional{shape_text(image.shape)}")
     if 0 in image.shape[:2]:
@@ -93,7 +94,7 @@ EncodePng.gradient(None)
 
 @api("image.decode_png", "io.decode_png")
 @tensor_function
-def decode_png(contents, channels=0, dtype: DTypeLike = dtypes.uint8, name: str | None = None):
+def decode_png(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None):
     """Decode a PNG.
 
     Args:
@@ -113,7 +114,7 @@ def decode_png(contents, channels=0, dtype: DTypeLike = dtypes.uint8, name: str 
 
 @api("image.encode_png", "io.encode_png")
 @tensor_function
-def encode_png(image: TensorLike, compression=-1, name: str | None = None):
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None):
     """Encode images as PNG.
 
     Args:

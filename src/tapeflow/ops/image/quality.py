@@ -32,7 +32,7 @@ from tapeflow.ops.static import as_shape, sizes_of
 
 @api("image.image_gradients")
 @tensor_function
-def image_gradients(image):
+def image_gradients(image: TensorLike):
     """(dy, dx): differences to the next pixel below and to the right, zero at the last; of `[batch, h, w, depth]`.
 
     Raises ValueError for another rank.
@@ -68,7 +68,7 @@ def sobel_edges(image: TensorLike):
 
 @api("image.total_variation")
 @tensor_function
-def total_variation(images, name: str | None = None):
+def total_variation(images: TensorLike, name: str | None = None):
     """The sum of the absolute differences of neighbouring pixels: a scalar for an image, `[batch]` for a batch.
 
     Raises ValueError for a rank other than 3 or 4.
@@ -100,7 +100,7 @@ def _checked_pair(first, second):
 
 @api("image.psnr")
 @tensor_function
-def psnr(a, b: TensorLike, max_val, name: str | None = None):
+def psnr(a: TensorLike, b: TensorLike, max_val, name: str | None = None):
     """Compute the peak signal-to-noise ratio of two images, in decibels.
 
     Args:
@@ -197,7 +197,8 @@ def _fitting(image, size):
 @api("image.ssim")
 @tensor_function
 def ssim(
-    img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map: bool = False
+    img1, img2, max_val, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
+    return_index_map: bool = False,
 ):
     """Compute the structural similarity of two images: 1 for the same image (Wang et al., 2004).
 
@@ -252,14 +253,8 @@ def _halved(x):
 @api("image.ssim_multiscale")
 @tensor_function
 def ssim_multiscale(
-    img1,
-    img2,
-    max_val,
-    power_factors=_POWERS,
-    filter_size=11,
-    filter_sigma=1.5,
-    k1=0.01,
-    k2=0.03,
+    img1, img2, max_val, power_factors=_POWERS, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01,
+    k2: float = 0.03,
 ):
     """Compute the structural similarity over images halved again and again (Wang et al., 2003).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import FloatLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import Reshape
@@ -139,7 +139,7 @@ def _factor(draw, lower, upper, seed):
 
 @api("image.random_brightness")
 @tensor_function
-def random_brightness(image: TensorLike, max_delta, seed: int | None = None):
+def random_brightness(image: TensorLike, max_delta: FloatLike, seed: int | None = None):
     """Change the brightness by a random number of [-max_delta, max_delta), as `adjust_brightness`.
 
     Args:
@@ -158,7 +158,7 @@ def random_brightness(image: TensorLike, max_delta, seed: int | None = None):
 
 @api(v2="image.stateless_random_brightness")
 @tensor_function
-def stateless_random_brightness(image: TensorLike, max_delta, seed: TensorLike):
+def stateless_random_brightness(image: TensorLike, max_delta: FloatLike, seed: TensorLike):
     """Change the brightness by a number of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -217,7 +217,7 @@ def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: Tenso
 
 @api("image.random_hue")
 @tensor_function
-def random_hue(image: TensorLike, max_delta, seed: int | None = None):
+def random_hue(image: TensorLike, max_delta: FloatLike, seed: int | None = None):
     """Turn the hue by a random part of the colour circle of [-max_delta, max_delta), as `adjust_hue`.
 
     Args:
@@ -236,7 +236,7 @@ def random_hue(image: TensorLike, max_delta, seed: int | None = None):
 
 @api(v2="image.stateless_random_hue")
 @tensor_function
-def stateless_random_hue(image: TensorLike, max_delta, seed: TensorLike):
+def stateless_random_hue(image: TensorLike, max_delta: FloatLike, seed: TensorLike):
     """Turn the hue by a part of the colour circle of [-max_delta, max_delta) that depends on the seed only.
 
     Args:
@@ -350,7 +350,7 @@ def stateless_random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_
 
 @api(v2="image.stateless_random_crop")
 @tensor_function
-def stateless_random_crop(value: TensorLike, size, seed: TensorLike, name: str | None = None):
+def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None):
     """Cut a window out of a tensor, at a place that depends on the seed only.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core.annotations import Tensor
@@ -21,7 +23,7 @@ def as_images(image):
     return image
 
 
-def as_batch(image, what: str = "image"):
+def as_batch(image: Any, what: str = "image"):
     """(tensor of four dimensions, whether it was one image of three). Raises ValueError for other ranks."""
     image = convert_to_tensor(image)
     rank = image.shape.rank

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros
@@ -31,7 +30,7 @@ _FILL = one_of("CONSTANT", "REFLECT", "WRAP", "NEAREST", default="CONSTANT")
 _FAR = 2.0**30  # Beyond every image, and a whole number that indices can hold.
 
 
-def _checked(images, transforms, size) -> tuple[int, int]:
+def _checked(images: Any, transforms: Any, size: Any) -> tuple[int, int]:
     if images.ndim != 4:
         raise invalid("Input images must have rank 4")
     if transforms.ndim != 2 or transforms.shape[0] not in (images.shape[0], 1) or transforms.shape[1] != 8:
@@ -46,7 +45,7 @@ def _checked(images, transforms, size) -> tuple[int, int]:
     return height, width
 
 
-def _sources(xp: ModuleType, transforms, height: int, width: int):
+def _sources(xp: ModuleType, transforms: Array, height: int, width: int):
     """(y, x, whether they are finite) of each place of the result: arrays [transforms, height, width]."""
     y, x = np.mgrid[:height, :width].astype(np.float32)
     t = transforms[:, :, None, None]
@@ -58,7 +57,7 @@ def _sources(xp: ModuleType, transforms, height: int, width: int):
     return (*(xp.clip(xp.where(known, v, np.float32(0)), -_FAR, _FAR) for v in (at_y, at_x)), known)
 
 
-def _reflected(xp: ModuleType, at, size: int):
+def _reflected(xp: ModuleType, at: Array, size: int):
     """Coordinates of the image mirrored at its edges again and again: d c b a | a b c d | d c b a."""
     period = np.float32(2 * size)
     below = period * xp.trunc(-at / period) + at
@@ -68,7 +67,7 @@ def _reflected(xp: ModuleType, at, size: int):
     return xp.where(at < 0, below, xp.where(at > size - 1, above, at))
 
 
-def _wrapped(xp: ModuleType, at, size: int):
+def _wrapped(xp: ModuleType, at: Array, size: int):
     """Coordinates of the image repeated again and again: a b c d | a b c d | a b c d."""
     last = np.float32(max(size - 1, 1))
     below = at + size * (xp.trunc(-at / last) + 1)
@@ -76,7 +75,7 @@ def _wrapped(xp: ModuleType, at, size: int):
     return xp.where(at < 0, below, xp.where(at > size - 1, above, at))
 
 
-def _filled(xp: ModuleType, at, size: int, mode: str):
+def _filled(xp: ModuleType, at: Array, size: int, mode: str):
     """Coordinates with those outside of the image moved inside, as the mode says."""
     if mode == "CONSTANT":
         return at
@@ -85,13 +84,13 @@ def _filled(xp: ModuleType, at, size: int, mode: str):
     return xp.clip(at, np.float32(0), np.float32(max(size - 1, 0)))
 
 
-def _rounded(xp: ModuleType, at):
+def _rounded(xp: ModuleType, at: Array):
     """The nearest whole number, halves away from zero."""
     whole = xp.trunc(at)
     return whole + xp.where(xp.abs(at - whole) >= np.float32(0.5), xp.sign(at), np.float32(0))
 
 
-def _read(xp: ModuleType, images, y, x, fill):
+def _read(xp: ModuleType, images: Array, y: Array, x: Array, fill):
     """The pixels at whole coordinates [images or 1, height, width]; `fill` outside of the images."""
     count, height, width, channels = images.shape
     inside = ((y >= 0) & (y < height) & (x >= 0) & (x < width))[..., None]
@@ -104,14 +103,14 @@ def _read(xp: ModuleType, images, y, x, fill):
     return xp.where(inside, found, fill)
 
 
-def _cast(value, dtype: DType):
+def _cast(value: np.ndarray, dtype: Any):
     """float32 numbers in the dtype of the images, of which integers drop the fraction."""
     if np.dtype(dtype).kind in "iu":
         return value.astype(np.int64).astype(dtype)
     return value.astype(dtype)
 
 
-def _bilinear(xp: ModuleType, images, y, x, fill):
+def _bilinear(xp: ModuleType, images: Array, y: Array, x: Array, fill):
     low_y, low_x = xp.floor(y), xp.floor(x)
     part_y, part_x = (y - low_y)[..., None], (x - low_x)[..., None]
     rows = []
@@ -121,7 +120,9 @@ def _bilinear(xp: ModuleType, images, y, x, fill):
     return _cast((1 - part_y) * rows[0] + part_y * rows[1], images.dtype)
 
 
-def _transformed(xp: ModuleType, images, transforms, size, fill, interpolation, fill_mode):
+def _transformed(
+    xp: ModuleType, images: Array, transforms: Array, size: Array, fill, interpolation: str, fill_mode: str
+):
     height, width = _checked(images, transforms, size)
     fill = _cast(xp.asarray(fill, np.float32), images.dtype)
     y, x, known = _sources(xp, transforms, height, width)
@@ -141,7 +142,7 @@ def _rule(call: ShapeCall):
     return [(count, height, width, channels)]
 
 
-def _inverse(transforms):
+def _inverse(transforms: Tensor):
     """The transforms in the other direction."""
     count = Shape(transforms)[:1]
     ones = zeros(concat([count, [1]], 0), dtypes.float32) + 1.0
@@ -157,7 +158,7 @@ def _inverse(transforms):
     "-> transformed_images: dtype",
     types={"dtype": _IMAGES}, attrs={"interpolation": _INTERPOLATION, "fill_mode": _FILL}, shape=_rule)  # fmt: skip
 def ImageProjectiveTransformV2(
-    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, interpolation, fill_mode
+    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, interpolation: str, fill_mode: str
 ):
     return _transformed(xp, images, transforms, output_shape, 0.0, interpolation, fill_mode)
 
@@ -179,8 +180,8 @@ def _(call: GradientCall, dy: Tensor):
     "-> transformed_images: dtype", types={"dtype": _IMAGES},
     attrs={"interpolation": _INTERPOLATION, "fill_mode": _FILL}, shape=_rule)  # fmt: skip
 def ImageProjectiveTransformV3(
-    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, fill_value: Array, interpolation,
-    fill_mode,
+    xp: ModuleType, images: Array, transforms: Array, output_shape: Array, fill_value: Array, interpolation: str,
+    fill_mode: str,
 ):
     if fill_value.ndim:
         raise invalid(f"fill_value must be a scalar{shape_text(fill_value.shape)}")
@@ -234,13 +235,13 @@ def _place(at: float, size: int, mode: str) -> float:
     return min(max(at, 0.0), size - 1)
 
 
-def _by_pixel(images, transforms, output_shape, fill_value=0.0, *, interpolation, fill_mode):
+def _by_pixel(images, transforms, output_shape, fill_value: float = 0.0, *, interpolation: str, fill_mode: str):
     """Pixel by pixel."""
     count, height, width, channels = images.shape
     fill = np.float32(fill_value).astype(images.dtype).astype(np.float64)
     out = np.zeros((count, *output_shape, channels))
 
-    def pixel(n, y, x):
+    def pixel(n: int, y, x):
         inside = 0 <= y < height and 0 <= x < width
         return images[n, int(y), int(x)].astype(np.float64) if inside else fill
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded
@@ -42,7 +42,9 @@ DecodeWebP.gradient(None)
 
 @api("image.decode_webp", "io.decode_webp")
 @tensor_function
-def decode_webp(contents, channels=0, dtype: DTypeLike = dtypes.uint8, name: str | None = None):
+def decode_webp(
+    contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
+):
     """Decode the first frame of a WebP.
 
     Args:

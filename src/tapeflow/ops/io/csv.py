@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
@@ -149,7 +150,9 @@ def _(rng: SampleGenerator):
     )
 
 
-def _decoded(records, defaults, delimiter, quotes, missing, selected):
+def _decoded(
+    records: Any, defaults: Sequence[Any], delimiter: str, quotes: bool, missing: str, selected: Sequence[int] | None
+):
     columns = []
     if selected is not None:
         selected = list(selected)
@@ -187,8 +190,8 @@ def _decoded(records, defaults, delimiter, quotes, missing, selected):
 @api(v2="io.decode_csv")
 @public
 def decode_csv(
-    records, record_defaults, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "",
-    select_cols=None, name: str | None = None,
+    records: TensorLike, record_defaults: Sequence[Any], field_delim: str = ",", use_quote_delim: bool = True,
+    na_value: str = "", select_cols: Sequence[int] | None = None, name: str | None = None,
 ):
     """Read lines of comma-separated values.
 

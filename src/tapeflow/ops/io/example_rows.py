@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, ShapeLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import examples
@@ -35,12 +35,12 @@ def _numpy_type(kind: str):
     return {"float32": np.float32, "int64": np.int64}.get(kind, object)
 
 
-def _name_of(names, i: int) -> str:
+def _name_of(names: Any, i: int) -> str:
     flat = names.ravel()
     return flat[i].decode("utf-8", "replace") if i < len(flat) else "<unknown>"
 
 
-def _messages(serialized, names) -> list[bytes]:
+def _messages(serialized: Any, names: Any) -> list[bytes]:
     if serialized.ndim > 1:
         raise invalid(
             f"Expected serialized to be a scalar or vector, got shape: {shape_text(serialized.shape)}"
@@ -70,7 +70,7 @@ def _lists(message: bytes, i: int):
         ) from None
 
 
-def _elements(feature: Sequence[Any], kind: str, where: str):
+def _elements(feature: Sequence[Any] | None, kind: str, where: str):
     """The elements of a feature, None where it holds nothing; `where` begins the message of an error."""
     if feature is None or feature[0] == "":
         return None
@@ -81,13 +81,13 @@ def _elements(feature: Sequence[Any], kind: str, where: str):
     return feature[1]
 
 
-def _rows(values, kind: str, shape):
+def _rows(values: Any, kind: str, shape: ShapeLike):
     out = np.empty(len(values), _numpy_type(kind))
     out[:] = values
     return out.reshape(shape)
 
 
-def _size(shape) -> int:
+def _size(shape: Sequence[Any]) -> int:
     return int(np.prod(shape)) if len(shape) else 1
 
 
@@ -107,7 +107,7 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
     attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
     shape=_dense_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleDenseFeature(
-    xp: ModuleType, serialized: Array, names: Array, default: Array, key, sequence,
+    xp: ModuleType, serialized: Array, names: Array, default: Array, key: Sequence[int], sequence,
     feature_shape: Sequence[int], variable: bool, required: bool,
 ):
     messages = _messages(serialized, names)
@@ -162,7 +162,9 @@ def _sparse_rule(call: ShapeCall):
 @op("ParseExampleSparseFeature",
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule, composed_in="parsing")  # fmt: skip
-def ParseExampleSparseFeature(xp: ModuleType, serialized: Array, names: Array, key, sequence, dtype: DType):
+def ParseExampleSparseFeature(
+    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType
+):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
     for i, message in enumerate(messages):
@@ -192,7 +194,7 @@ def _checked(kind: DType) -> str:
     attrs={**_FEATURE, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
     shape=shapes.fixed((None,), (None,)), composed_in="parsing")  # fmt: skip
 def ParseExampleRaggedFeature(
-    xp: ModuleType, serialized: Array, names: Array, key, sequence, dtype: DType, splits_dtype: DType
+    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType, splits_dtype: DType
 ):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []

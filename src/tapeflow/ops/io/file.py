@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator
 
 
-def _name(filename, what: str = "filename") -> str:
+def _name(filename: Any, what: str = "filename") -> str:
     if np.ndim(filename):
         raise invalid(
             f"Input {what} tensor must be scalar, but had shape: {shape_text(np.shape(filename))}"
@@ -117,7 +117,7 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 
 @api("io.write_file", v1="write_file")
 @public
-def write_file(filename, contents, name: str | None = None):
+def write_file(filename: str, contents: str, name: str | None = None):
     """Write a string to a file, making its directory if there is none.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
@@ -49,7 +49,7 @@ class SparseFeature(
 class FixedLenFeature(namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"])):
     """A feature of the given shape; without a default value it must be there."""
 
-    def __new__(cls, shape: ShapeLike, dtype: DTypeLike, default_value: Sequence[float] | None = None):
+    def __new__(cls, shape: ShapeLike, dtype: DTypeLike, default_value: Any = None):
         return super().__new__(cls, shape, dtype, default_value)
 
 
@@ -59,7 +59,9 @@ class FixedLenSequenceFeature(
 ):
     """A feature of any number of values of the given shape, padded with the default value in a batch."""
 
-    def __new__(cls, shape: ShapeLike, dtype: DTypeLike, allow_missing: bool = False, default_value=None):
+    def __new__(
+        cls, shape: ShapeLike, dtype: DTypeLike, allow_missing: bool = False, default_value: int | None = None
+    ):
         return super().__new__(cls, shape, dtype, allow_missing, default_value)
 
 
@@ -79,7 +81,7 @@ class RaggedFeature(
     UniformRowLength = namedtuple("UniformRowLength", ["length"])
 
     def __new__(
-        cls, dtype: DTypeLike, value_key=None, partitions=(), row_splits_dtype=dtypes.int32,
+        cls, dtype: DTypeLike, value_key=None, partitions: Sequence[Any] = (), row_splits_dtype: DType = dtypes.int32,
         validate: bool = False,
     ):
         partitions = partitions if isinstance(partitions, (list, tuple)) else (partitions,)
@@ -93,7 +95,7 @@ def _key_text(key: str) -> str:
     return key.decode() if isinstance(key, bytes) else key
 
 
-def _require_dtype(key: str, feature) -> Any:
+def _require_dtype(key: str, feature: Any) -> Any:
     if not getattr(feature, "dtype", None):
         raise ValueError(f"Missing type for feature {key}.")
     kind = dtypes.as_dtype(feature.dtype)
@@ -121,7 +123,7 @@ def _known_shape(key: str, shape: ShapeLike) -> list[int]:
     return [d for d in dims if d is not None]
 
 
-def _default(key: str, feature: FixedLenFeature, kind: DType, shape):
+def _default(key: str, feature: FixedLenFeature, kind: DType, shape: Sequence[Any]):
     """(the default as a tensor, whether the feature must be there)."""
     if feature.default_value is None:
         return convert_to_tensor(
@@ -249,7 +251,7 @@ def _ragged(key, feature, serialized, names, common):
     return out
 
 
-def _names(example_names, single: bool = False):
+def _names(example_names: Sequence[str] | None, single: bool = False):
     if example_names is None:
         return convert_to_tensor(np.zeros(0, object), dtypes.string)
     return convert_to_tensor(example_names, dtypes.string)
@@ -267,7 +269,9 @@ def _in_order(features: dict[str, Any]):
 
 @api(v2="io.parse_example")
 @public
-def parse_example(serialized: TensorLike, features, example_names=None, name: str | None = None):
+def parse_example(
+    serialized: TensorLike, features: Any, example_names: Sequence[str] | None = None, name: str | None = None
+):
     """Read the features of serialized `Example` messages.
 
     Args:
@@ -295,7 +299,9 @@ def parse_example(serialized: TensorLike, features, example_names=None, name: st
 
 @api(v1=("io.parse_example", "parse_example"))
 @public
-def parse_example_v1(serialized, features: TensorLike, name: str | None = None, example_names=None):
+def parse_example_v1(
+    serialized: TensorLike, features: Any, name: str | None = None, example_names: Sequence[str] | None = None
+):
     """`parse_example` with the 1.x order of arguments.
 
     Args:
@@ -309,7 +315,9 @@ def parse_example_v1(serialized, features: TensorLike, name: str | None = None, 
 
 @api(v2="io.parse_single_example")
 @public
-def parse_single_example(serialized, features, example_names=None, name: str | None = None):
+def parse_single_example(
+    serialized: TensorLike, features: Any, example_names: Sequence[str] | None = None, name: str | None = None
+):
     """Read one serialized `Example` message.
 
     Args:
@@ -337,7 +345,9 @@ def parse_single_example(serialized, features, example_names=None, name: str | N
 
 @api(v1=("io.parse_single_example", "parse_single_example"))
 @public
-def parse_single_example_v1(serialized, features: TensorLike, name: str | None = None, example_names=None):
+def parse_single_example_v1(
+    serialized: TensorLike, features: TensorLike, name: str | None = None, example_names: Sequence[str] | None = None
+):
     """`parse_single_example` with the 1.x order of arguments.
 
     Args:
@@ -349,7 +359,10 @@ def parse_single_example_v1(serialized, features: TensorLike, name: str | None =
     return parse_single_example(serialized, features, example_names)
 
 
-def _sequences(serialized, context_features, sequence_features, names):
+def _sequences(
+    serialized: Tensor, context_features: dict[str, Any] | None, sequence_features: dict[str, Any] | None,
+    names: Tensor,
+):
     if not (context_features or sequence_features):
         raise ValueError(
             "Both `context_features` and `sequence_features` arguments are None, "
@@ -383,7 +396,9 @@ def _sequences(serialized, context_features, sequence_features, names):
 @api("io.parse_sequence_example", v1="parse_sequence_example")
 @public
 def parse_sequence_example(
-    serialized, context_features=None, sequence_features=None, example_names=None, name: str | None = None
+    serialized: TensorLike, context_features: dict[str, Any] | None = None,
+    sequence_features: dict[str, Any] | None = None, example_names: Sequence[str] | None = None,
+    name: str | None = None,
 ):
     """Read a batch of serialized `SequenceExample` messages.
 
@@ -409,7 +424,8 @@ def parse_sequence_example(
 @api("io.parse_single_sequence_example", v1="parse_single_sequence_example")
 @public
 def parse_single_sequence_example(
-    serialized, context_features=None, sequence_features=None, example_name=None, name: str | None = None
+    serialized: TensorLike, context_features: dict[str, Any] | None = None,
+    sequence_features: dict[str, Any] | None = None, example_name=None, name: str | None = None,
 ):
     """Read one serialized `SequenceExample` message.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
@@ -40,7 +41,7 @@ DecodeProtoV2 = namedtuple("DecodeProtoV2", ["sizes", "values"])
 _STRING, _GROUP, _MESSAGE = 9, 10, 11
 
 
-def exact(name: str) -> str:
+def exact(name: Any) -> str:
     """A name as a plain str: the library of messages reads as much of a str as its class says that it is long."""
     return str.__str__(name)
 
@@ -89,7 +90,7 @@ def _file_set(source: bytes, kind: Any, error: type[Exception]) -> Any:
         ) from None
 
 
-def _field(message: Any, name: str) -> Any:
+def _field(message: Any, name: Any) -> Any:
     found = message.DESCRIPTOR.fields_by_name.get(exact(name))
     if found is None:
         raise invalid(f"Unknown field: {name} in message type {message.DESCRIPTOR.full_name}")
@@ -142,7 +143,7 @@ def _decode_rule(call: ShapeCall):
     attrs={**_FROM, "output_type": dtype, "message_format": "binary"}, shape=_decode_rule,
     touches="files", composed_in="records")  # fmt: skip
 def DecodeProtoField(
-    xp: ModuleType, bytes: Array, message_type, field_name, output_type: DType, descriptor_source,
+    xp: ModuleType, bytes: Array, message_type: Any, field_name: Any, output_type: DType, descriptor_source: Any,
     message_format: str,
 ):
     if message_format not in ("binary", "text"):
@@ -171,7 +172,8 @@ def DecodeProtoField(
     attrs={**_FROM, "field_index": 0}, shape=lambda call: [call.shape(0)],
     touches="files", composed_in="records")  # fmt: skip
 def EncodeProtoField(
-    xp: ModuleType, sizes: Array, values: Array, message_type, field_name, descriptor_source, field_index: int
+    xp: ModuleType, sizes: Array, values: Array, message_type: Any, field_name: Any, descriptor_source: Any,
+    field_index: int,
 ):
     message = _message_class(exact(message_type), attr_bytes(descriptor_source))
     field = _field(message, field_name)
@@ -273,14 +275,9 @@ def _(rng):
 @api("io.decode_proto")
 @public
 def decode_proto(
-    bytes,
-    message_type,
-    field_names,
-    output_types,
-    descriptor_source="local://",
-    message_format="binary",
-    sanitize=False,
-    name=None,
+    bytes: Any, message_type: Any, field_names: Sequence[Any], output_types: Sequence[DType],
+    descriptor_source: str = "local://", message_format: str = "binary", sanitize: bool = False,
+    name: str | None = None,
 ):
     """Read fields of messages of protocol buffers.
 
@@ -328,7 +325,8 @@ def decode_proto(
 @api("io.encode_proto")
 @public
 def encode_proto(
-    sizes, values, field_names, message_type, descriptor_source: str = "local://", name: str | None = None
+    sizes: TensorLike, values: Sequence[Tensor], field_names: Sequence[Any], message_type: Any,
+    descriptor_source: str = "local://", name: str | None = None,
 ):
     """Write messages of protocol buffers from tensors of their fields.
 

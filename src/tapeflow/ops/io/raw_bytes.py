@@ -134,7 +134,7 @@ def _(rng: SampleGenerator):
 @api(v2="io.decode_raw")
 @public
 def decode_raw(
-    input_bytes, out_type: DTypeLike | None, little_endian: bool = True, fixed_length=None,
+    input_bytes: TensorLike, out_type: DTypeLike | None, little_endian: bool = True, fixed_length=None,
     name: str | None = None,
 ):
     r"""Read the bytes of strings as elements of a dtype.

@@ -63,7 +63,7 @@ def _(rng: SampleGenerator):
 
 
 @ScalarSummary.reference
-def _(tags, values):
+def _(tags: np.ndarray, values: np.ndarray):
     parts = [
         protos.Summary.Value(tag=t.decode(), simple_value=float(v))
         for t, v in zip(np.ravel(tags), np.ravel(values))
@@ -188,7 +188,7 @@ def _(rng):
 
 
 @AudioSummaryV2.reference
-def _(tag, tensor, sample_rate, max_outputs):
+def _(tag: np.ndarray, tensor: np.ndarray, sample_rate: np.ndarray, max_outputs: int):
     value = protos.Summary.Value(tag=f"{tag.item().decode()}/audio/0")
     with io.BytesIO() as buffer:
         with wave.open(buffer, "wb") as file:
@@ -228,7 +228,7 @@ def _(rng):
 
 
 @TensorSummaryV2.reference
-def _(tag, tensor, serialized_summary_metadata):
+def _(tag: np.ndarray, tensor: np.ndarray, serialized_summary_metadata: np.ndarray):
     value = protos.Summary.Value(tag=tag.item().decode())
     value.tensor.dtype = 3  # DT_INT32
     value.tensor.tensor_shape.dim.add(size=2)

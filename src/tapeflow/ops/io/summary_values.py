@@ -22,7 +22,7 @@ def metadata(plugin: str, description: str | None = None, content: bytes = b"") 
     return found
 
 
-def tensor_summary(tag: str, value: np.ndarray, meta: Any = None) -> Any:
+def tensor_summary(tag: str, value: Any, meta: Any = None) -> Any:
     """A Summary of one tensor, with metadata as a message or as bytes."""
     summary = protos.Summary()
     entry = summary.value.add(tag=tag)

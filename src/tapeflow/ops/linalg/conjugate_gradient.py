@@ -28,8 +28,8 @@ def _dot(x, y):
 @api("linalg.experimental.conjugate_gradient")
 @public
 def conjugate_gradient(
-    operator, rhs: TensorLike, preconditioner=None, x=None, tol=1e-5, max_iter=20,
-    name: str | None = "conjugate_gradient",
+    operator, rhs: TensorLike, preconditioner=None, x: TensorLike | None = None, tol: float = 1e-5,
+    max_iter: int = 20, name: str | None = "conjugate_gradient",
 ):
     """Solve `A x = rhs` by the method of conjugate gradients.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,12 +48,12 @@ DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64,
 COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 
-def adjoint_of(x):
+def adjoint_of(x: Tensor):
     """The conjugate transpose of the innermost matrices."""
     return layout.transpose(x, layout.last_swapped(x), conjugate=x.dtype.is_complex)
 
 
-def _lower_with_half_diagonal(x):
+def _lower_with_half_diagonal(x: Tensor):
     half = arithmetic.Mul(MatrixDiagPart(x), 0.5)
     return MatrixBandPart(MatrixSetDiag(x, half), -1, 0)
 
@@ -80,7 +80,7 @@ def Cholesky(xp: ModuleType, input: np.ndarray):
 Cholesky.batching(batching.leading(least=[2]))
 
 
-def _root_or_nan(a):
+def _root_or_nan(a: np.ndarray):
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
@@ -108,7 +108,7 @@ def _(rng: SampleGenerator):
 
 
 @Cholesky.reference
-def _(input):
+def _(input: np.ndarray):
     out = np.zeros_like(input)
     for at in np.ndindex(input.shape[:-2]):
         a, l = input[at], out[at]
@@ -193,7 +193,7 @@ def _(rng: SampleGenerator):
 
 
 @Qr.reference
-def _(input, full_matrices):
+def _(input: np.ndarray, full_matrices: bool):
     """Householder's reflections."""
     *batch, m, n = input.shape
     k = m if full_matrices else min(m, n)
@@ -268,7 +268,7 @@ def Svd(xp, input, compute_uv, full_matrices):
 Svd.batching(batching.decomposed)
 
 
-def _singular(xp: ModuleType, input, compute_uv, full_matrices):
+def _singular(xp: ModuleType, input: Any, compute_uv: bool, full_matrices: bool):
     kind = input.dtype
     if not compute_uv:
         empty = xp.zeros((0,), kind)
@@ -324,7 +324,7 @@ def _inner_sizes(call: GradientCall):
     return (None, None) if static.rank is None else static.as_list()[-2:]
 
 
-def _known(m, n) -> bool:
+def _known(m, n: int) -> bool:
     return m is not None and n is not None
 
 
@@ -341,7 +341,7 @@ def _(rng: SampleGenerator):
 
 
 @Svd.reference
-def _(input, compute_uv, full_matrices):
+def _(input: np.ndarray, compute_uv: bool, full_matrices: bool):
     """The roots of the eigenvalues of the smaller of A A^T and A^T A."""
     a = input if input.shape[-2] < input.shape[-1] else np.swapaxes(input, -1, -2)
     s = np.sqrt(np.sort(np.linalg.eigvals(a @ np.swapaxes(a, -1, -2)).real))[..., ::-1]

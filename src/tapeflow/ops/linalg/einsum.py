@@ -7,12 +7,12 @@ import string
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -77,7 +77,7 @@ def _spelled_out(inputs: Sequence[str], output: str, ranks):
     return terms, output.replace(ELLIPSIS, batch), batch
 
 
-def _lengths(terms, arrays, batch):
+def _lengths(terms: Sequence[str], arrays: Sequence[Any], batch: str):
     """The length of each label. Raises InvalidArgumentError where two inputs disagree."""
     lengths: dict[str, int] = {}
     for term, x in zip(terms, arrays, strict=True):
@@ -151,7 +151,7 @@ def _(call: BatchedCall):
     return call.run(call.inputs, equation=",".join(marked) + "->" + letter + output)
 
 
-def _without_repeats(xp: ModuleType, term, x):
+def _without_repeats(xp: ModuleType, term: str, x: Array):
     """The diagonal of every label that a term names more than once."""
     for label in dict.fromkeys(term):
         while term.count(label) > 1:
@@ -162,12 +162,12 @@ def _without_repeats(xp: ModuleType, term, x):
     return term, x
 
 
-def _summed(xp: ModuleType, term, x, keep):
+def _summed(xp: ModuleType, term: str, x: Array, keep):
     gone = tuple(i for i, label in enumerate(term) if label not in keep)
     return "".join(c for c in term if c in keep), xp.sum(x, gone, dtype=x.dtype) if gone else x
 
 
-def _contract(xp: ModuleType, a_term, a, b_term, b, keep):
+def _contract(xp: ModuleType, a_term: str, a: Array, b_term: str, b: Array, keep):
     """The product of two, as a stack of matrix products: [batch, free of a, summed] by [batch, summed, free of b]."""
     a_term, a = _summed(xp, a_term, a, keep | set(b_term))
     b_term, b = _summed(xp, b_term, b, keep | set(a_term))
@@ -194,7 +194,7 @@ def _contract(xp: ModuleType, a_term, a, b_term, b, keep):
     )
 
 
-def _placed(xp: ModuleType, term, x, output, lengths):
+def _placed(xp: ModuleType, term: str, x: Array, output: str, lengths: dict[str, Any]):
     """`x` with its axes in the order of the output, in which a label may be repeated: its diagonal."""
     order = list(dict.fromkeys(output))
     term, x = _summed(xp, term, x, set(order))
@@ -222,7 +222,7 @@ def _(call: GradientCall, dy: Tensor):
     ]
 
 
-def _input_gradient(dy, output, term, x, others):
+def _input_gradient(dy: Tensor, output: str, term: str, x: Tensor, others: Sequence[Any]):
     """The sum of `dy` times the other inputs over all labels but those of `term`."""
     labels = _labels(term)
     known = {c for t in (output, *(t for t, _ in others)) for c in _labels(t)}
@@ -237,7 +237,7 @@ def _input_gradient(dy, output, term, x, others):
     return broadcasting.sum_to_shape(dx, x.shape, Shape(x)) if ELLIPSIS in term else dx
 
 
-def _labels(term):
+def _labels(term: str):
     """The different labels of a term, an ellipsis as one."""
     letters = term.replace(ELLIPSIS, ".")
     return [ELLIPSIS if c == "." else c for c in dict.fromkeys(letters)]
@@ -260,7 +260,7 @@ def _ones(x, term, labels):
     return construction.ones(shape, x.dtype)
 
 
-def _dynamic_sizes(shape, term, labels):
+def _dynamic_sizes(shape: Sequence[Any], term, labels):
     """What the vector `shape` has at each of the `labels`."""
     before, _, after = term.partition(ELLIPSIS)
     parts = []
@@ -299,7 +299,7 @@ def _(rng: SampleGenerator):
 
 
 @Einsum.reference
-def _(inputs, equation):
+def _(inputs: Sequence[np.ndarray], equation):
     return np.einsum(equation, *inputs)
 
 
@@ -348,7 +348,7 @@ def einsum(equation: str, *inputs, **kwargs):
     return _in_pairs(list(terms), output, tensors)
 
 
-def _in_pairs(terms, output, tensors):
+def _in_pairs(terms: Sequence[str], output: str, tensors: Any):
     """Three and more inputs two at a time, in the order that NumPy finds cheapest."""
     if len(tensors) > 2 and all(x.shape.is_fully_defined() for x in tensors):
         ranks = [x.shape.rank for x in tensors]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixSolveLs.reference
-def _(matrix, rhs, l2_regularizer, fast):
+def _(matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: np.ndarray, fast: bool):
     """As a problem without regularisation, of more rows."""
     out = np.zeros((*matrix.shape[:-2], matrix.shape[-1], rhs.shape[-1]))
     for at in np.ndindex(*matrix.shape[:-2]):
@@ -105,7 +105,7 @@ def _nearest_rule(call):
 @op("NearestNeighbors",
     "points: float32, centers: float32, k: int64 -> nearest_center_indices: int64, nearest_center_distances: float32",
     shape=_nearest_rule)  # fmt: skip
-def NearestNeighbors(xp: ModuleType, points: Array, centers, k):
+def NearestNeighbors(xp: ModuleType, points: Array, centers: Any, k: Any):
     if points.ndim != 2 or centers.ndim != 2:
         raise invalid("Input points and centers should be matrices.")
     if points.shape[1] != centers.shape[1]:

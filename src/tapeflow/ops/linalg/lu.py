@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,14 +61,14 @@ def Lu(xp: ModuleType, input: np.ndarray, output_idx_type: DType):
 
 
 @Lu.compiled()
-def _(xp: ModuleType, input, output_idx_type):
+def _(xp: ModuleType, input: Any, output_idx_type: DType):
     matrices(input, square=True)
     packed, _, order = importlib.import_module("jax.lax").linalg.lu(wide(input))
     return packed, order
 
 
 @Lu.gradient(needs="lu, p")
-def _(call: GradientCall, dlu: Tensor, _: Tensor):
+def _(call: GradientCall, dlu: Tensor, _: Tensor | None):
     """With P A = L U: P dA = L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H."""
     lower, upper = _triangles(call.lu)
     d_lower, d_upper = _strictly_lower(dlu), MatrixBandPart(dlu, 0, -1)
@@ -81,7 +81,7 @@ def _(call: GradientCall, dlu: Tensor, _: Tensor):
     return _unpermuted(whole, call.p)
 
 
-def _strictly_lower(x):
+def _strictly_lower(x: Tensor):
     return MatrixSetDiag(MatrixBandPart(x, -1, 0), arithmetic.Mul(MatrixDiagPart(x), 0))
 
 
@@ -90,14 +90,14 @@ def _triangles(lu):
     return MatrixSetDiag(MatrixBandPart(lu, -1, 0), one), MatrixBandPart(lu, 0, -1)
 
 
-def _permutation(p, kind):
+def _permutation(p: Any, kind: DType):
     """The matrix that brings rows into the order `p`."""
     n = size_of(p, -1)
     columns = casting.cast(range_(n), p.dtype)
     return casting.cast(comparison.Equal(layout.ExpandDims(p, -1), columns), kind)
 
 
-def _unpermuted(x, p):
+def _unpermuted(x: Tensor, p: Tensor):
     return matmul(_permutation(p, x.dtype), x, transpose_a=True)
 
 
@@ -110,7 +110,7 @@ def _(rng: SampleGenerator):
 
 
 @Lu.reference
-def _(input, output_idx_type):
+def _(input: np.ndarray, output_idx_type: DType):
     packed, order = input.copy(), np.zeros(input.shape[:-1], np.int64)
     for at in np.ndindex(input.shape[:-2]):
         m, rows = packed[at], list(range(input.shape[-1]))
@@ -127,7 +127,7 @@ def _(input, output_idx_type):
 
 @api("linalg.lu")
 @tensor_function
-def lu(input: TensorLike, output_idx_type=dtypes.int32, name: str | None = None):
+def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | None = None):
     """Factor square matrices in triangles: `input[p] = L @ U`.
 
     Args:
@@ -186,7 +186,7 @@ def _checked(lower_upper, perm, validate_args: bool):
 
 @api("linalg.lu_reconstruct")
 @tensor_function
-def lu_reconstruct(lower_upper, perm, validate_args: bool = False, name: str | None = None):
+def lu_reconstruct(lower_upper: TensorLike, perm: Any, validate_args: bool = False, name: str | None = None):
     """Multiply triangles from `tf.linalg.lu` to get the matrices back.
 
     Args:
@@ -214,7 +214,9 @@ def lu_reconstruct(lower_upper, perm, validate_args: bool = False, name: str | N
 
 @api("linalg.lu_solve")
 @tensor_function
-def lu_solve(lower_upper, perm, rhs: TensorLike, validate_args: bool = False, name: str | None = None):
+def lu_solve(
+    lower_upper: Any, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
+):
     """Solve `A @ X = rhs` by the `tf.linalg.lu` of A.
 
     Args:
@@ -260,7 +262,7 @@ def lu_solve(lower_upper, perm, rhs: TensorLike, validate_args: bool = False, na
 
 @api("linalg.lu_matrix_inverse")
 @tensor_function
-def lu_matrix_inverse(lower_upper, perm, validate_args: bool = False, name: str | None = None):
+def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None):
     """Invert matrices by their `tf.linalg.lu`.
 
     Args:

@@ -14,6 +14,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
@@ -90,14 +91,14 @@ def _(call: BatchedCall):
     return _rows_by(call, _turned(a) if turned else a, rows, b, other)
 
 
-def _rows_by(call, x, rows, factor, turned):
+def _rows_by(call, x: Tensor, rows: TensorLike, factor: Any, turned: bool):
     """`x`, `[batch, rows, n]`, times one matrix."""
     joined = layout.Reshape(x, as_shape([call.size * rows, size_of(x, 2)]))
     columns = size_of(factor, 0 if turned else 1)
     return [layout.Reshape(MatMul(joined, factor, transpose_b=turned), as_shape([call.size, rows, columns]))]
 
 
-def _turned(x):
+def _turned(x: Tensor):
     """Matrices transposed; where they are vectors, without moving numbers."""
     batch, rows, columns = sizes_of(x)
     if rows == 1 or columns == 1:
@@ -105,7 +106,7 @@ def _turned(x):
     return layout.Transpose(x, [0, 2, 1])
 
 
-def _product(xp: ModuleType, a, b):
+def _product(xp: ModuleType, a: Array, b: Array):
     if a.dtype.itemsize == 2 and a.dtype.kind not in "iu":  # half precision adds up in single
         return xp.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return xp.matmul(a, b)
@@ -143,7 +144,7 @@ def _(rng: SampleGenerator):
 
 
 @MatMul.reference
-def _(a, b, transpose_a: bool, transpose_b: bool, grad_a, grad_b):
+def _(a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, grad_a: bool, grad_b: bool):
     rows = (a.T if transpose_a else a).tolist()
     columns = (b if transpose_b else b.T).tolist()
     out = [[sum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in rows]
@@ -156,7 +157,10 @@ def _stack_row(
     rule = shapes.batch_matmul(broadcasts)
 
     @op(name, signature, types=types, attrs=attrs, shape=rule, broadcast=broadcasts, promotes="operands")
-    def row(xp: ModuleType, x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
+    def row(
+        xp: ModuleType, x: Array, y: Array, adj_x: bool, adj_y: bool, grad_x: bool, grad_y: bool,
+        Tout: DType | None = None,
+    ):
         for i, given in enumerate((x, y)):
             if given.ndim < 2:
                 raise invalid(f"In[{i}] ndims must be >= 2: {given.ndim}")
@@ -193,7 +197,7 @@ def _stack_row(
         yield Sample(rng.normal(3, 3, 4), rng.normal(4), raises=InvalidArgumentError, **kind)
 
     @row.reference
-    def _(x, y, adj_x, adj_y, grad_x, grad_y, Tout=None):
+    def _(x: np.ndarray, y: np.ndarray, adj_x, adj_y, grad_x, grad_y, Tout: DType | None = None):
         x = x.swapaxes(-1, -2).conj() if adj_x else x
         y = y.swapaxes(-1, -2).conj() if adj_y else y
         return (x[..., :, :, None] * y[..., None, :, :]).sum(-2)
@@ -202,7 +206,7 @@ def _stack_row(
     return row
 
 
-def _batches_fit(a, b, broadcasts):
+def _batches_fit(a: Sequence[int], b: Sequence[int], broadcasts: bool):
     if not broadcasts:
         return a == b
     return all(m == n or 1 in (m, n) for m, n in zip(a[::-1], b[::-1], strict=False))
@@ -221,7 +225,7 @@ BatchMatMulV3 = _stack_row(
 )
 
 
-def _stack_gradient(call, dy: Tensor):
+def _stack_gradient(call: GradientCall, dy: Tensor):
     x, y = call.x, call.y
     of_x = of_y = None
     if call.wants("x"):
@@ -382,7 +386,7 @@ def matvec(
 @api("linalg.tensordot", "tensordot")
 @tensor_function
 @graph_scope("Tensordot")
-def tensordot(a, b, axes, name: str | None = None):
+def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: str | None = None):
     """Multiply two tensors, and sum over pairs of axes.
 
     Args:
@@ -482,7 +486,7 @@ def _from_front(axes: Sequence[int], rank: int):
     return [axis % rank for axis in axes]
 
 
-def _as_matrix(x, contracted, last):
+def _as_matrix(x: Any, contracted, last: bool):
     """`x` as a matrix with the contracted axes last or first, and the lengths of the other axes."""
     static = x.shape.as_list()
     free = [d for d in range(len(static)) if d not in contracted]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
-def _of_numpy(function, input):
+def _of_numpy(function: Callable[..., Any], input: Any):
     try:
         with np.errstate(all="ignore"):
             return function(input)
@@ -86,7 +88,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixExponential.reference
-def _(input):
+def _(input: np.ndarray):
     term = np.broadcast_to(np.eye(input.shape[-1]), input.shape)
     total = term.copy()
     for n in range(1, 80):
@@ -129,7 +131,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixLogarithm.reference
-def _(input):
+def _(input: np.ndarray):
     e, v = np.linalg.eig(input)
     return v @ np.diag(np.log(e)) @ np.linalg.inv(v)
 
@@ -168,7 +170,7 @@ def _(call: GradientCall, dy: Tensor):
 
 
 @MatrixSquareRoot.compiled()
-def _(xp: ModuleType, input):
+def _(xp: ModuleType, input: Any):
     root = importlib.import_module("jax.scipy.linalg").sqrtm
     flat = wide(input).reshape(-1, *input.shape[-2:])
     out = xp.stack([root(a) for a in flat]) if flat.size else flat
@@ -184,7 +186,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixSquareRoot.reference
-def _(input):
+def _(input: np.ndarray):
     e, v = np.linalg.eigh(input)
     return v * np.sqrt(e)[..., None, :] @ v.swapaxes(-1, -2)
 
@@ -206,7 +208,7 @@ def adjoint(matrix: TensorLike, name: str | None = None):
 @api("linalg.matrix_transpose", v1=("linalg.transpose", "matrix_transpose"))
 @tensor_function
 @graph_scope("matrix_transpose")
-def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool = False):
+def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False):
     """Transpose the last two dimensions.
 
     Args:
@@ -232,7 +234,7 @@ def matrix_transpose(a, name: str | None = "matrix_transpose", conjugate: bool =
     return layout.transpose(a, layout.last_swapped(a), conjugate=conjugate)
 
 
-def _larger_size(a, kind):
+def _larger_size(a: Any, kind: DType):
     """The larger of the numbers of rows and columns; a scalar of dtype `kind` where they are not known."""
     m, n = size_of(a, -2), size_of(a, -1)
     if isinstance(m, int) and isinstance(n, int):
@@ -240,7 +242,7 @@ def _larger_size(a, kind):
     return casting.cast(arithmetic.maximum(m, n), kind)
 
 
-def _of_rank_two(a, validate_args: bool):
+def _of_rank_two(a: Tensor, validate_args: bool):
     if a.shape.rank is not None and a.shape.rank < 2:
         raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.rank}).")
     if a.shape.rank is None and validate_args:
@@ -280,7 +282,7 @@ def matrix_rank(a: TensorLike, tol=None, validate_args: bool = False, name: str 
 
 @api("linalg.pinv")
 @tensor_function
-def pinv(a, rcond=None, validate_args: bool = False, name: str | None = None):
+def pinv(a: Any, rcond=None, validate_args: bool = False, name: str | None = None):
     """Compute Moore-Penrose pseudo-inverses.
 
     Args:
@@ -445,7 +447,7 @@ def normalize(
 @api("linalg.eigh_tridiagonal")
 @tensor_function
 def eigh_tridiagonal(
-    alpha, beta, eigvals_only: bool = True, select: str = "a", select_range=None, tol=None,
+    alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a", select_range=None, tol=None,
     name: str | None = None,
 ):
     """Compute eigenvalues of self-adjoint tridiagonal matrices.

@@ -78,7 +78,7 @@ def _(rng: SampleGenerator):
 
 
 @CholeskyGrad.reference
-def _(l, grad):
+def _(l: np.ndarray, grad: np.ndarray):
     """By central differences of the factors of symmetric matrices."""
     wide = np.tril(l).astype(np.float64)
     out, a = np.zeros(l.shape), wide @ wide.swapaxes(-1, -2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 DENSE = {"T": (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.complex64, dtypes.complex128)}
 
 
-def matrices(x, i: int = 0, square: bool = False):
+def matrices(x: Any, i: int = 0, square: bool = False):
     """Refuses what is not a stack of (square) matrices as input `i`."""
     if x.ndim < 2:
         raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}")
@@ -43,7 +43,7 @@ def matrices(x, i: int = 0, square: bool = False):
         raise invalid(f"Input matrix must be square, got {shape_text(x.shape)}")
 
 
-def wide(x):
+def wide(x: Any):
     """LAPACK knows no half precision."""
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
@@ -65,7 +65,7 @@ def square_shape(call: ShapeCall):
     return [shapes.square(call.shape(0))]
 
 
-def _adjoint(xp: ModuleType, x):
+def _adjoint(xp: ModuleType, x: Array):
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
@@ -115,7 +115,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixInverse.reference
-def _(input, adjoint: bool):
+def _(input: np.ndarray, adjoint: bool):
     out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
     return out.swapaxes(-1, -2).conj() if adjoint else out
 
@@ -184,7 +184,7 @@ def _(call: GradientCall, dy: Tensor):
     return arithmetic.Mul(_as_scalars(scale), MatrixInverse(call.input, True))
 
 
-def _as_scalars(x):
+def _as_scalars(x: Tensor):
     """A number for each matrix, to be multiplied with it."""
     return layout.ExpandDims(layout.ExpandDims(x, -1), -1)
 
@@ -198,7 +198,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixDeterminant.reference
-def _(input):
+def _(input: np.ndarray):
     def det(a):
         if len(a) == 0:
             return 1.0
@@ -249,7 +249,7 @@ def _(rng: SampleGenerator):
 
 
 @LogMatrixDeterminant.reference
-def _(input):
+def _(input: np.ndarray):
     det = np.array(
         [np.linalg.eigvals(input[at]).prod().real for at in np.ndindex(input.shape[:-2])]
     ).reshape(input.shape[:-2])
@@ -274,7 +274,7 @@ def logdet(matrix: TensorLike, name: str | None = None):
     return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), [-1]), 2.0)
 
 
-def _check_equations(matrix, rhs):
+def _check_equations(matrix: Any, rhs: Any):
     matrices(matrix, 0, square=True)
     matrices(rhs, 1)
     if matrix.shape[-1] != rhs.shape[-2]:
@@ -384,7 +384,7 @@ def MatrixTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     return solve_triangular(xp, matrix, rhs, lower, adjoint)
 
 
-def solve_triangular(xp: ModuleType, matrix, rhs, lower, adjoint):
+def solve_triangular(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
     _check_equations(matrix, rhs)
     try:
         batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
@@ -427,7 +427,7 @@ def _(rng: SampleGenerator):
 
 
 @MatrixTriangularSolve.reference
-def _(matrix, rhs, lower, adjoint: bool):
+def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
     a = np.tril(matrix) if lower else np.triu(matrix)
     a = a.swapaxes(-1, -2) if adjoint else a
     batch = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
@@ -473,7 +473,7 @@ def triangular_solve(
 
 @api("linalg.cholesky_solve", v1="cholesky_solve")
 @tensor_function
-def cholesky_solve(chol, rhs: TensorLike, name: str | None = None):
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None):
     """Solve `A @ X = rhs` by the Cholesky factor of A.
 
     Args:
@@ -496,7 +496,7 @@ def cholesky_solve(chol, rhs: TensorLike, name: str | None = None):
 @api("linalg.lstsq", v1="matrix_solve_ls")
 @tensor_function
 def lstsq(
-    matrix: TensorLike, rhs: TensorLike, l2_regularizer=0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
 ):
     """Solve linear equations in the sense of least squares.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 TYPES = {"T": (dtypes.float32, dtypes.float64, *COMPLEX)}
 
 
-def _check(length, rhs, diagonals):
+def _check(length: int, rhs: Any, diagonals: Any):
     if rhs.ndim < 2 or rhs.shape[-2] != length:
         raise invalid(
             f"The length of diagonals and of rhs differ: {shape_text(diagonals.shape)} vs. {shape_text(rhs.shape)}"
@@ -90,13 +91,13 @@ def _(call: GradientCall, dy: Tensor):
     return (*rows, of_rhs)
 
 
-def _moved(x, by):
+def _moved(x: Tensor, by: int):
     """The rows of `x` one further down (1) or up (-1), zeros where none come from."""
     kept = x[..., :-1, :] if by > 0 else x[..., 1:, :]
     return _padded(kept, [(1, 0) if by > 0 else (0, 1), (0, 0)])
 
 
-def _padded(x, last):
+def _padded(x: Tensor, last: Sequence[Any]):
     """`x` with zeros around its last dimensions."""
     rank = x.shape.rank
     if rank is not None:
@@ -119,7 +120,7 @@ def _(rng: SampleGenerator):
 
 
 @TridiagonalMatMul.reference
-def _(superdiag, maindiag, subdiag, rhs):
+def _(superdiag: np.ndarray, maindiag: np.ndarray, subdiag: np.ndarray, rhs: np.ndarray):
     return np.stack(
         [
             _dense(a[0], b[0], c[0]) @ r
@@ -273,7 +274,7 @@ def _(call: GradientCall, dy: Tensor):
     return stack(parts, -2), of_rhs
 
 
-def adjoint_diagonals(diagonals):
+def adjoint_diagonals(diagonals: Tensor):
     """The diagonals of the adjoint: the upper and the lower one change places."""
     d = conj(diagonals)
 
@@ -306,7 +307,7 @@ def _(rng):
 
 
 @TridiagonalSolve.reference
-def _(diagonals, rhs, partial_pivoting, perturb_singular):
+def _(diagonals: np.ndarray, rhs: np.ndarray, partial_pivoting: bool, perturb_singular: bool):
     """Thomas's algorithm."""
     x = rhs.copy()
     a, b, c = (diagonals[..., i, :].copy() for i in range(3))
@@ -321,7 +322,7 @@ def _(diagonals, rhs, partial_pivoting, perturb_singular):
     return x
 
 
-def compact(diagonals, form):
+def compact(diagonals, form: str):
     """Diagonals in any of three forms as a stack of [3, n]: above, main, below."""
     if form == "matrix":
         dense = convert_to_tensor(diagonals)
@@ -348,13 +349,13 @@ def compact(diagonals, form):
     return convert_to_tensor(diagonals)
 
 
-def _known_size(x, axis):
+def _known_size(x, axis: int):
     """The size of a dimension where it is known, else None."""
     rank = x.shape.rank
     return x.shape.as_list()[axis] if rank is not None and rank >= -axis else None
 
 
-def _require_fit(diagonals, rhs):
+def _require_fit(diagonals: Tensor, rhs: Tensor):
     """Raise ValueError where `diagonals`, compact, and `rhs` are known not to fit."""
     rank, other = diagonals.shape.rank, rhs.shape.rank
     if rank is not None and rank < 2:
@@ -370,7 +371,7 @@ def _require_fit(diagonals, rhs):
         raise ValueError(f"Batch shapes {own} and {batch} are incompatible")
 
 
-def _as_long(diagonal, n, place):
+def _as_long(diagonal: Tensor, n: TensorLike, place: Sequence[int]):
     """A diagonal of n - 1 or n elements as one of n; `place` says where a zero is to come."""
     missing = n - size_of(diagonal, -1)
     if isinstance(missing, int):
@@ -381,7 +382,7 @@ def _as_long(diagonal, n, place):
 @api("linalg.tridiagonal_matmul")
 @tensor_function
 def tridiagonal_matmul(
-    diagonals, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
 ):
     """Multiply tridiagonal matrices by matrices.
 
@@ -406,7 +407,7 @@ def tridiagonal_matmul(
 @api("linalg.tridiagonal_solve")
 @tensor_function
 def tridiagonal_solve(
-    diagonals, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
     conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
     perturb_singular: bool = False,
 ):
@@ -496,7 +497,7 @@ def _(rng: SampleGenerator):
 
 
 @BandedTriangularSolve.reference
-def _(matrix, rhs, lower, adjoint: bool):
+def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
     first, second = matrix
     if lower:
         return np.linalg.solve(np.diag(first) + np.diag(second[1:], -1), rhs)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
@@ -26,8 +29,14 @@ from tapeflow.ops.math import arithmetic, casting, reduction
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import size_of
 
+if TYPE_CHECKING:
+    from tapeflow.ops.linear_operator.matrix import (
+        LinearOperatorFullMatrix,
+        LinearOperatorLowerTriangular,
+    )
 
-def checked(operators):
+
+def checked(operators: Sequence[Any]):
     operators = list(operators)
     if not operators:
         raise ValueError(f"Expected a non-empty list: >=1 operators. Found: {operators}")
@@ -42,7 +51,7 @@ def checked(operators):
 HINTS = ("is_non_singular", "is_self_adjoint", "is_positive_definite")
 
 
-def implied_hint(operators, hint, given, what):
+def implied_hint(operators: Sequence[Any], hint: str, given, what: str):
     """A hint of an operator that has it if all `operators` do. Raises ValueError for a contradiction."""
     if not all(getattr(o, hint) for o in operators):
         return given
@@ -54,21 +63,21 @@ def implied_hint(operators, hint, given, what):
     return True
 
 
-def batch_of(operators):
+def batch_of(operators: Sequence[Any]):
     batch = operators[0].batch_shape
     for o in operators[1:]:
         batch = broadcast_static_shape(batch, o.batch_shape)
     return batch
 
 
-def batch_tensor_of(operators):
+def batch_tensor_of(operators: Sequence[Any]):
     batch = operators[0].batch_shape_tensor()
     for o in operators[1:]:
         batch = broadcast_dynamic_shape(batch, o.batch_shape_tensor())
     return batch
 
 
-def together(operators, method):
+def together(operators, method: str):
     """The assertions `method` of several operators as one."""
     return group(*[getattr(o, method)() for o in operators])
 
@@ -97,7 +106,7 @@ class _One(LinearOperator):
         return self._operator.cond()
 
 
-def _inherited(operator, given):
+def _inherited(operator: LinearOperatorFullMatrix | LinearOperatorLowerTriangular, given: Sequence[Any]):
     names = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
     for name, hint in zip(names, given, strict=True):
         own = getattr(operator, name)
@@ -111,7 +120,7 @@ class LinearOperatorAdjoint(_One):
     """The conjugate transpose of an operator."""
 
     def __init__(
-        self, operator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operator: Any, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
@@ -143,10 +152,10 @@ class LinearOperatorAdjoint(_One):
     def _eigvals(self):
         return conj(self._operator.eigvals())
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         return self._operator.matmul(x, adjoint=not adjoint)
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return self._operator.solve(rhs, adjoint=not adjoint)
 
     def _adjoint(self):
@@ -158,7 +167,7 @@ class LinearOperatorInversion(_One):
     """The inverse of an operator."""
 
     def __init__(
-        self, operator, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operator: Any, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         if is_non_singular is False or operator.is_non_singular is False:
@@ -181,10 +190,10 @@ class LinearOperatorInversion(_One):
     def _eigvals(self):
         return arithmetic.RealDiv(1.0, self._operator.eigvals())
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         return self._operator.solve(x, adjoint=adjoint)
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return self._operator.matmul(rhs, adjoint=adjoint)
 
     def _determinant(self):
@@ -217,7 +226,7 @@ class LinearOperatorComposition(Several):
     """The product of operators: the last is applied first."""
 
     def __init__(
-        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operators: Sequence[Any], is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
@@ -250,12 +259,12 @@ class LinearOperatorComposition(Several):
             dense = operator.matmul(dense)
         return dense
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         for operator in self._operators if adjoint else reversed(self._operators):
             x = operator.matmul(x, adjoint=adjoint)
         return x
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         for operator in reversed(self._operators) if adjoint else self._operators:
             rhs = operator.solve(rhs, adjoint=adjoint)
         return rhs
@@ -279,7 +288,7 @@ class LinearOperatorKronecker(Several):
     """The Kronecker product of operators."""
 
     def __init__(
-        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operators: Sequence[Any], is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None, name: str | None = None,
     ):
         parameters = parameters_of(locals())
@@ -324,7 +333,7 @@ class LinearOperatorKronecker(Several):
             arithmetic.AddV2, self._powers("log_abs_determinant", arithmetic.Mul)
         )
 
-    def _powers(self, method, raised):
+    def _powers(self, method: str, raised: Callable[..., Any]):
         """What `method` says of each factor, `raised` to the number of times that it is in the product."""
         total = self.domain_dimension_tensor()
         for o in self._operators:
@@ -338,7 +347,7 @@ class LinearOperatorKronecker(Several):
     def _eigvals(self):
         return self._outer("eigvals")
 
-    def _outer(self, method):
+    def _outer(self, method: str):
         """The products of all elements of the factors' vectors."""
         total = getattr(self._operators[0], method)()
         for o in self._operators[1:]:
@@ -350,7 +359,7 @@ class LinearOperatorKronecker(Several):
     def _trace(self):
         return functools.reduce(arithmetic.Mul, [o.trace() for o in self._operators])
 
-    def _like(self, operators):
+    def _like(self, operators: Sequence[Any]):
         return LinearOperatorKronecker(operators, *self._hints)
 
     def _adjoint(self):
@@ -363,7 +372,7 @@ class LinearOperatorKronecker(Several):
         factors = [o.cholesky() for o in self._operators]
         return LinearOperatorKronecker(factors, True, None, None, True)
 
-    def _of_squares(self, method):
+    def _of_squares(self, method: str):
         if not all(o.is_square for o in self._operators):
             raise InvalidArgumentError(
                 None, None, "All Kronecker factors must be square for the product to be invertible."
@@ -382,8 +391,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator L + U D V^H: another operator plus a product of thin matrices; `v` is `u` where not given."""
 
     def __init__(
-        self, base_operator, u, diag_update=None, v=None, is_diag_update_positive=None,
-        is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, base_operator: LinearOperatorDiag, u: TensorLike, diag_update: TensorLike | None = None, v=None,
+        is_diag_update_positive=None, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorLowRankUpdate",
     ):
@@ -454,7 +463,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         scaled = matmul(self._u, self.diag_operator.matmul(adjoint_of(self._v)))
         return arithmetic.AddV2(self._base.to_dense(), scaled)
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         left, right = (self._v, self._u) if adjoint else (self._u, self._v)
         inner = self.diag_operator.matmul(matmul(right, x, adjoint_a=True), adjoint=adjoint)
         return arithmetic.AddV2(self._base.matmul(x, adjoint=adjoint), matmul(left, inner))

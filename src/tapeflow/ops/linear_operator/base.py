@@ -7,13 +7,13 @@ determinants; everything else is the same for all.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
 from tapeflow.core.tracking.module import Module
@@ -31,6 +31,14 @@ from tapeflow.ops.linalg.solve import cholesky_solve, det, slogdet, solve
 from tapeflow.ops.math import arithmetic, elementwise, reduction
 from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
+
+if TYPE_CHECKING:
+    from tapeflow.ops.linear_operator.matrix import (
+        LinearOperatorDiag,
+        LinearOperatorIdentity,
+        LinearOperatorLowerTriangular,
+        LinearOperatorScaledIdentity,
+    )
 
 
 def _algebra() -> ModuleType:
@@ -53,8 +61,8 @@ class LinearOperator(Module):
 
     def __init__(
         self, dtype: DTypeLike, graph_parents=None, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str | None = None, parameters=None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str | None = None, parameters: dict[str, Any] | None = None,
     ):
         if is_positive_definite:
             if is_non_singular is False:
@@ -141,7 +149,7 @@ class LinearOperator(Module):
     def _is_identity(self):
         return False
 
-    def _product(self, other):
+    def _product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
         """The product with another operator as an operator of a simple kind, or None."""
 
     def _quotient(self, other):
@@ -259,13 +267,13 @@ class LinearOperator(Module):
     def _identity(self):
         return eye(self.domain_dimension_tensor(), dtype=self.dtype)
 
-    def _operand(self, x, what):
+    def _operand(self, x: TensorLike, what: str):
         x = convert_to_tensor(x, dtype_hint=self.dtype)
         if x.dtype != self.dtype:
             raise TypeError(f"{what} is expected to have dtype {self.dtype} but got {x.dtype}.")
         return x
 
-    def _check_dimension(self, axis, x, at):
+    def _check_dimension(self, axis: int, x, at: int):
         ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(
@@ -276,7 +284,7 @@ class LinearOperator(Module):
         """The operator as a plain tensor."""
         return self._to_dense()
 
-    def matmul(self, x, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
+    def matmul(self, x: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
         """The product with `x`, a stack of matrices or another operator."""
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
@@ -287,15 +295,15 @@ class LinearOperator(Module):
         self._check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
         return self._matmul(adjoint_of(x) if adjoint_arg else x, bool(adjoint))
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         return self.matmul(other)
 
-    def matvec(self, x, adjoint: bool = False, name: str = "matvec"):
+    def matvec(self, x: np.ndarray, adjoint: bool = False, name: str = "matvec"):
         """The product with `x`, a stack of vectors."""
         x = self._operand(x, "x")
         return layout.Squeeze(self.matmul(layout.ExpandDims(x, -1), adjoint), [-1])
 
-    def _require_solvable(self, what):
+    def _require_solvable(self, what: str):
         if self.is_non_singular is False:
             raise NotImplementedError(
                 f"{what} not implemented for an operator that is expected to be singular."
@@ -305,7 +313,7 @@ class LinearOperator(Module):
                 f"{what} not implemented for an operator that is expected to not be square."
             )
 
-    def solve(self, rhs, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
+    def solve(self, rhs: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
         """The X of A @ X = rhs. Raises NotImplementedError where the operator is known to have no inverse."""
         self._require_solvable("Exact solve")
         if isinstance(rhs, LinearOperator):
@@ -345,7 +353,7 @@ class LinearOperator(Module):
             )
         return self._cholesky()
 
-    def _require_square(self, what):
+    def _require_square(self, what: str):
         if self.is_square is False:
             raise NotImplementedError(
                 f"{what} not implemented for an operator that is expected to not be square."
@@ -379,7 +387,7 @@ class LinearOperator(Module):
         """The ratios of the largest to the smallest singular values."""
         return self._cond()
 
-    def add_to_tensor(self, x, name: str = "add_to_tensor"):
+    def add_to_tensor(self, x: Tensor, name: str = "add_to_tensor"):
         """A plain tensor plus this operator."""
         return arithmetic.AddV2(self._operand(x, "x"), self.to_dense())
 
@@ -406,7 +414,7 @@ def parameters_of(scope: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
 
 
-def both(left, right, hint, false_wins: bool = False):
+def both(left: Any, right, hint: str, false_wins: bool = False):
     """What the hints of two operators say of a commuting product: True if both are, False if one is singular."""
     hints = getattr(left, hint), getattr(right, hint)
     if false_wins and False in hints:
@@ -435,7 +443,7 @@ def static_size(shape, axis):
     return shape.as_list()[axis] if shape.rank is not None and shape.rank >= -axis else None
 
 
-def as_matrix_tensor(x, name: str, rank=2):
+def as_matrix_tensor(x: Any, name: str, rank=2):
     """`x` as a tensor, or the variable itself, of at least `rank` dimensions.
 
     Raises ValueError for less, TypeError for integers.
@@ -463,5 +471,5 @@ def with_common_batch(*tensors):
     return [BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0)) for x in tensors]
 
 
-def conjugated(x, condition):
+def conjugated(x: Tensor, condition: bool):
     return conj(x) if condition else x

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.construction import zeros
@@ -23,6 +27,9 @@ from tapeflow.ops.linear_operator.algebra import (
 from tapeflow.ops.linear_operator.base import parameters_of, static_size
 from tapeflow.ops.math import arithmetic, reduction
 
+if TYPE_CHECKING:
+    from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorFullMatrix
+
 
 class _Blocks(Several):
     """An operator of blocks; the argument of a product may be one tensor, or a list with a part for each block."""
@@ -31,17 +38,17 @@ class _Blocks(Several):
         at = -2 if adjoint else -1
         return [_size(o, at) for o in self._diagonal()]
 
-    def _split(self, x, adjoint: bool):
+    def _split(self, x: Tensor, adjoint: bool):
         return split(x, self._block_sizes(adjoint), axis=-2)
 
-    def matmul(self, x, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
+    def matmul(self, x: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"):
         if isinstance(x, (list, tuple)):
             parts = [adjoint_of(p) if adjoint_arg else p for p in x]
             joined = super().matmul(concat(parts, -2), adjoint)
             return split(joined, self._block_sizes(not adjoint), axis=-2)
         return super().matmul(x, adjoint, adjoint_arg)
 
-    def solve(self, rhs, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
+    def solve(self, rhs: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"):
         if isinstance(rhs, (list, tuple)):
             parts = [adjoint_of(p) if adjoint_arg else p for p in rhs]
             joined = super().solve(concat(parts, -2), adjoint)
@@ -87,17 +94,17 @@ class _Blocks(Several):
         return together(self._diagonal(), "assert_non_singular")
 
 
-def _size(operator, at):
+def _size(operator: LinearOperatorDiag | LinearOperatorFullMatrix, at: int):
     """Rows (-2) or columns (-1) of an operator: an int where it is known, else a scalar tensor."""
     size = static_size(operator.shape, at)
     return operator.shape_tensor()[at] if size is None else size
 
 
-def _zero_block(rows, columns, batch, kind):
+def _zero_block(rows: int, columns: int, batch: Tensor, kind: DType):
     return zeros(concat([batch, stack([rows, columns])], 0), kind)
 
 
-def _tobatch_of(x, batch):
+def _tobatch_of(x: Tensor, batch: Tensor):
     return BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0))
 
 
@@ -106,7 +113,7 @@ class LinearOperatorBlockDiag(_Blocks):
     """The operator with others on its diagonal and zeros elsewhere."""
 
     def __init__(
-        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operators: Sequence[Any], is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool = True, name: str | None = None,
     ):
         parameters = parameters_of(locals())
@@ -141,13 +148,13 @@ class LinearOperatorBlockDiag(_Blocks):
         dense.set_shape(self.shape)
         return dense
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         parts = self._split(x, adjoint)
         return _joined(
             [o.matmul(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
         )
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         parts = self._split(rhs, not adjoint)
         return _joined(
             [o.solve(p, adjoint=adjoint) for o, p in zip(self._operators, parts, strict=True)]
@@ -173,7 +180,7 @@ class LinearOperatorBlockDiag(_Blocks):
         return together(self._operators, "assert_positive_definite")
 
 
-def _joined(parts):
+def _joined(parts: Sequence[Tensor]):
     """Matrices above each other, broadcast to one batch shape."""
     batches = [p.shape[:-2] for p in parts]
     if all(b.is_fully_defined() and b == batches[0] for b in batches):
@@ -187,7 +194,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
     """The operator of a lower triangle of blocks: `operators` is a list of rows of 1, 2, 3... operators."""
 
     def __init__(
-        self, operators, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, operators: Sequence[Any], is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorBlockLowerTriangular",
     ):

@@ -8,7 +8,9 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import ones, zeros_like
 from tapeflow.ops.array.joining import concat, stack
@@ -26,7 +28,7 @@ from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.signal.spectral import BACKWARD, FORWARD
 
 
-def _as_complex(x):
+def _as_complex(x: Tensor):
     if x.dtype.is_complex:
         return x
     kind = dtypes.complex128 if x.dtype == dtypes.float64 else dtypes.complex64
@@ -134,11 +136,11 @@ class _BlockCirculant(LinearOperator):
         n = reduction.reduce_prod(shape[-self.depth :])
         return concat([shape[: -self.depth], stack([n, n])], 0)
 
-    def _flat(self, x):
+    def _flat(self, x: Tensor):
         """`x` [..., *block] with its block in one dimension."""
         return reshape(x, concat([shape_of(x)[: -self.depth], [-1]], 0))
 
-    def _filtered(self, x, values):
+    def _filtered(self, x: Tensor, values: Tensor):
         """The columns of `x` [..., n, k], with their transforms multiplied with `values` [..., *block]."""
         x = cast(x, values.dtype)
         rows = matrix_transpose(x)
@@ -151,10 +153,10 @@ class _BlockCirculant(LinearOperator):
         values = _as_complex(self._values())
         return conj(values) if adjoint else values
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         return self._filtered(x, self._complex_values(adjoint))
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return self._filtered(rhs, 1 / self._complex_values(adjoint))
 
     def _determinant(self):
@@ -224,7 +226,7 @@ class LinearOperatorCirculant(_BlockCirculant):
     depth = 1
 
     def __init__(
-        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        self, spectrum: TensorLike, input_output_dtype: DType = dtypes.complex64, is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
         name: str = "LinearOperatorCirculant",
     ):
@@ -242,7 +244,7 @@ class LinearOperatorCirculant2D(_BlockCirculant):
     depth = 2
 
     def __init__(
-        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        self, spectrum, input_output_dtype: DTypeLike = dtypes.complex64, is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
         name: str = "LinearOperatorCirculant2D",
     ):
@@ -260,7 +262,7 @@ class LinearOperatorCirculant3D(_BlockCirculant):
     depth = 3
 
     def __init__(
-        self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular: bool | None = None,
+        self, spectrum, input_output_dtype: DTypeLike = dtypes.complex64, is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
         name: str = "LinearOperatorCirculant3D",
     ):

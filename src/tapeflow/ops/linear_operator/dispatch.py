@@ -36,7 +36,7 @@ def _det(input, name: str | None = None):
 
 
 @_stands_in(diag_part)
-def _diag_part(input, name: str = "diag_part", k=0, padding_value=0, align: str = "RIGHT_LEFT"):
+def _diag_part(input, name: str = "diag_part", k: int = 0, padding_value: int = 0, align: str = "RIGHT_LEFT"):
     if k != 0:
         raise ValueError(f"Only the main diagonal of a linear operator is known, not k = {k}")
     return input.diag_part(name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
@@ -28,13 +31,16 @@ from tapeflow.ops.math.complex_numbers import imag, real
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import static_value
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 @api("linalg.LinearOperatorFullMatrix")
 class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a plain matrix."""
 
     def __init__(
-        self, matrix, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, matrix: np.ndarray, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorFullMatrix",
     ):
@@ -70,9 +76,8 @@ class LinearOperatorDiag(LinearOperator):
     """The operator of a diagonal matrix, given its diagonal."""
 
     def __init__(
-        self, diag, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None, is_square: bool | None = None,
-        name: str = "LinearOperatorDiag",
+        self, diag: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None, is_square: bool | None = None, name: str = "LinearOperatorDiag",
     ):
         parameters = parameters_of(locals())
         self._diag = as_matrix_tensor(diag, "diag", 1)
@@ -106,10 +111,10 @@ class LinearOperatorDiag(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixDiag(self._diag)
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         return arithmetic.Mul(layout.ExpandDims(conjugated(self._diag, adjoint), -1), x)
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return arithmetic.RealDiv(rhs, layout.ExpandDims(conjugated(self._diag, adjoint), -1))
 
     def _determinant(self):
@@ -129,7 +134,7 @@ class LinearOperatorDiag(LinearOperator):
         sizes = elementwise.abs(self._diag)
         return arithmetic.RealDiv(reduction.reduce_max(sizes, -1), reduction.reduce_min(sizes, -1))
 
-    def _like(self, diag):
+    def _like(self, diag: Tensor):
         """A diagonal operator that is what this one promises to be."""
         return LinearOperatorDiag(diag, *self._hints[:3], is_square=True)
 
@@ -142,7 +147,7 @@ class LinearOperatorDiag(LinearOperator):
     def _cholesky(self):
         return LinearOperatorDiag(elementwise.Sqrt(self._diag), True, None, True, True)
 
-    def _product(self, other):
+    def _product(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         if isinstance(other, LinearOperatorIdentity):
             return self
         if isinstance(other, LinearOperatorScaledIdentity):
@@ -154,7 +159,7 @@ class LinearOperatorDiag(LinearOperator):
             return _triangular(self, other, self._matmul(other.to_dense(), False))
         return None
 
-    def _quotient(self, other):
+    def _quotient(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         if isinstance(other, LinearOperatorScaledIdentity):
             scale = layout.ExpandDims(other.multiplier, -1)
             return _diagonal(self, other, arithmetic.RealDiv(scale, self._diag))
@@ -189,13 +194,13 @@ def squared(shape):
     return concat([shape, shape[-1:]], 0)
 
 
-def assert_no_zeros(x, message):
+def assert_no_zeros(x: Tensor, message: str):
     """Check that no element of `x` is zero."""
     size = elementwise.abs(x)
     return assertions.assert_less(convert_to_tensor(0, dtype=size.dtype), size, message=message)
 
 
-def assert_is_real(x, message):
+def assert_is_real(x, message: str):
     """Check that no element of `x` has an imaginary part."""
     x = convert_to_tensor(x)
     if not x.dtype.is_complex:
@@ -204,7 +209,9 @@ def assert_is_real(x, message):
     return assertions.assert_equal(part, convert_to_tensor(0, dtype=part.dtype), message=message)
 
 
-def commuting_hints(left, right):
+def commuting_hints(
+    left: LinearOperatorDiag | LinearOperatorScaledIdentity, right: LinearOperatorDiag | LinearOperatorScaledIdentity
+):
     """Whether the product of two operators that commute is non-singular, self-adjoint, positive definite."""
     adjoint = both(left, right, "is_self_adjoint")
     positive = both(left, right, "is_positive_definite") if adjoint else None
@@ -215,7 +222,10 @@ def _diagonal(left, right, diag):
     return LinearOperatorDiag(diag, *commuting_hints(left, right), is_square=True)
 
 
-def _triangular(left, right, tril):
+def _triangular(
+    left: LinearOperatorDiag | LinearOperatorLowerTriangular,
+    right: LinearOperatorDiag | LinearOperatorLowerTriangular, tril: Tensor,
+):
     return LinearOperatorLowerTriangular(
         tril,
         both(left, right, "is_non_singular", True),
@@ -229,7 +239,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix."""
 
     def __init__(
-        self, tril, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, tril: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorLowerTriangular",
     ):
@@ -261,7 +271,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixBandPart(self._given, -1, 0)
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return triangular_solve(self._given, rhs, lower=True, adjoint=adjoint)
 
     def _determinant(self):
@@ -277,7 +287,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _eigvals(self):
         return self._diag_part()
 
-    def _product(self, other):
+    def _product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
         if isinstance(other, LinearOperatorDiag):
             columns = layout.ExpandDims(other.diag, -2)
             return _triangular(self, other, arithmetic.Mul(self.to_dense(), columns))
@@ -308,9 +318,9 @@ class LinearOperatorScaledIdentity(LinearOperator):
     """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
 
     def __init__(
-        self, num_rows, multiplier, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None, is_square: bool = True, assert_proper_shapes: bool = False,
-        name: str = "LinearOperatorScaledIdentity",
+        self, num_rows: int, multiplier: TensorLike, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
+        assert_proper_shapes: bool = False, name: str = "LinearOperatorScaledIdentity",
     ):
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
@@ -346,10 +356,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _to_dense(self):
         return arithmetic.Mul(self._scale(), eye(self._num_rows, dtype=self.dtype))
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         return arithmetic.Mul(x, self._scale(adjoint))
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return arithmetic.RealDiv(rhs, self._scale(adjoint))
 
     def _diag_part(self):
@@ -372,7 +382,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
     def _cholesky(self):
         return self._with(elementwise.Sqrt(self._multiplier), True, None, True)
 
-    def _combined(self, other, combine):
+    def _combined(self, other: LinearOperatorDiag | LinearOperatorScaledIdentity, combine: Callable[..., Any]):
         if isinstance(other, LinearOperatorScaledIdentity):
             hints = commuting_hints(self, other)
             return self._with(combine(other.multiplier, self._multiplier), *hints)
@@ -416,9 +426,9 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
 
     def __init__(
-        self, num_rows, batch_shape=None, dtype: DTypeLike | None = None, is_non_singular: bool = True,
-        is_self_adjoint: bool = True, is_positive_definite: bool = True, is_square: bool = True,
-        assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
+        self, num_rows: int, batch_shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
+        is_non_singular: bool = True, is_self_adjoint: bool = True, is_positive_definite: bool = True,
+        is_square: bool = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
     ):
         if not is_self_adjoint:
             raise ValueError("An identity operator is always self adjoint.")
@@ -472,7 +482,7 @@ class LinearOperatorZeros(LinearOperator):
     """The operator that makes everything zero."""
 
     def __init__(
-        self, num_rows, num_columns=None, batch_shape=None, dtype: DTypeLike | None = None,
+        self, num_rows: int, num_columns: int | None = None, batch_shape=None, dtype: DTypeLike | None = None,
         is_non_singular: bool = False, is_self_adjoint: bool = True, is_positive_definite: bool = False,
         is_square: bool = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorZeros",
     ):

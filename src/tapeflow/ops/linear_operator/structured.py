@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.array import diagonal, gather, layout
@@ -35,9 +37,9 @@ class LinearOperatorPermutation(LinearOperator):
     """The operator that brings rows into the order `perm`."""
 
     def __init__(
-        self, perm, dtype: DTypeLike = dtypes.float32, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorPermutation",
+        self, perm: Sequence[int], dtype: DTypeLike = dtypes.float32, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorPermutation",
     ):
         if is_non_singular is False:
             raise ValueError(
@@ -68,7 +70,7 @@ class LinearOperatorPermutation(LinearOperator):
         hits = comparison.Equal(layout.ExpandDims(self._perm, -1), columns)
         return casting.cast(hits, self.dtype)
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return self._matmul(rhs, not adjoint)
 
     def _log_abs_determinant(self):
@@ -86,7 +88,7 @@ class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`."""
 
     def __init__(
-        self, reflection_axis, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
+        self, reflection_axis: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorHouseholder",
     ):
@@ -110,12 +112,12 @@ class LinearOperatorHouseholder(LinearOperator):
     def _shape_tensor(self):
         return squared(Shape(self._axis))
 
-    def _matmul(self, x, adjoint: bool):
+    def _matmul(self, x: Tensor, adjoint: bool):
         v = layout.ExpandDims(normalize(self._axis, axis=-1)[0], -1)
         along = matmul(v, x, adjoint_a=True)
         return arithmetic.Sub(x, arithmetic.Mul(matmul(v, along), 2))
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         return self._matmul(rhs, adjoint)
 
     def _determinant(self):
@@ -151,9 +153,9 @@ class LinearOperatorTridiag(LinearOperator):
     """The operator of three diagonals; see `tridiagonal_matmul` for their forms."""
 
     def __init__(
-        self, diagonals, diagonals_format: str = "compact", is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorTridiag",
+        self, diagonals: TensorLike, diagonals_format: str = "compact", is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool | None = None,
+        name: str = "LinearOperatorTridiag",
     ):
         if is_square is False:
             raise ValueError("`LinearOperatorTridiag` must be square")
@@ -193,7 +195,7 @@ class LinearOperatorTridiag(LinearOperator):
     def _to_dense(self):
         return diagonal.MatrixDiagV3(self._diagonals, [-1, 1], -1, -1, 0, "LEFT_RIGHT")
 
-    def _solve(self, rhs, adjoint: bool):
+    def _solve(self, rhs: Tensor, adjoint: bool):
         diagonals = tridiagonal.adjoint_diagonals(self._diagonals) if adjoint else self._diagonals
         return tridiagonal.TridiagonalSolve(*with_common_batch(diagonals, rhs))
 
@@ -219,8 +221,8 @@ class LinearOperatorToeplitz(LinearOperator):
     """The operator of a matrix with constant diagonals, given its first column and row."""
 
     def __init__(
-        self, col, row, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        self, col: TensorLike, row: TensorLike, is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool | None = None,
         name: str = "LinearOperatorToeplitz",
     ):
         if is_square is False:

@@ -7,11 +7,13 @@ Lists are never changed: a kernel makes new ones.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.validate import dimensions, invalid, shape_text
@@ -109,7 +111,7 @@ def shape_of(element) -> tuple[int, ...]:
     return tuple(element.shape.as_list())
 
 
-def element(array, kind: DType):
+def element(array: Any, kind: Any):
     """An element, the tensor of `array`."""
     return _native.tensor_of(array, kind)
 
@@ -124,7 +126,7 @@ def blank(shape: Shape, kind: DType) -> np.ndarray:
     return np.zeros(shape, kind.as_numpy_dtype)  # type: ignore[arg-type]
 
 
-def array_of(tensor) -> np.ndarray:
+def array_of(tensor: Tensor) -> np.ndarray:
     """The elements of a tensor; those of a variant are the objects it holds."""
     value = tensor.numpy()
     if isinstance(value, np.ndarray):
@@ -190,7 +192,7 @@ def sum_of(a, b):
     )
 
 
-def _sum_of_elements(x, y):
+def _sum_of_elements(x: Tensor, y: Tensor):
     if x is None or y is None:
         return y if x is None else x
     if x.shape != y.shape:
@@ -221,7 +223,7 @@ def zeros_like(value):
     )
 
 
-def _zeros_of(tensor):
+def _zeros_of(tensor: Tensor):
     if tensor.dtype == dtypes.variant:
         return element(zeros_like_variants(array_of(tensor)), tensor.dtype)
     return element(blank(shape_of(tensor), tensor.dtype), tensor.dtype)

@@ -8,6 +8,7 @@ comes out as what the place needs.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, IntLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
@@ -189,7 +190,7 @@ class TensorArray:
         return convert_to_tensor(len(self._tensors), dtype=dtypes.int32)
 
     @_of_its_kind
-    def read(self, index, name: str | None = None):
+    def read(self, index: IntLike, name: str | None = None):
         """The element at `index`."""
         if _is_symbolic(index):
             return self._staged().read(index)
@@ -232,7 +233,7 @@ class TensorArray:
         return zeros(self.element_shape, self._dtype)
 
     @_of_its_kind
-    def write(self, index: Tensor, value: Tensor, name: str | None = None):
+    def write(self, index: TensorLike, value: Tensor, name: str | None = None):
         """The array with `value` at `index`."""
         if _is_symbolic(index):
             return self._staged().write(index, value)
@@ -265,7 +266,7 @@ class TensorArray:
         return Pack([self._held(i) for i in range(len(self._tensors))])
 
     @_of_its_kind
-    def gather(self, indices, name: str | None = None):
+    def gather(self, indices: Sequence[int], name: str | None = None):
         """The elements at `indices`, stacked."""
         if static_value(indices) is None:
             return self._staged().gather(indices)
@@ -283,7 +284,7 @@ class TensorArray:
         return concat(parts, 0)
 
     @_of_its_kind
-    def unstack(self, value, name: str | None = None):
+    def unstack(self, value: Any, name: str | None = None):
         """The array with the slices of `value` along its first dimension as elements."""
         value = self._checked(value)
         if type(value) is not _Eager:
@@ -303,7 +304,7 @@ class TensorArray:
         return array
 
     @_of_its_kind
-    def scatter(self, indices, value, name: str | None = None):
+    def scatter(self, indices: Sequence[int], value: Any, name: str | None = None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
         if type(value) is not _Eager or static_value(indices) is None:
@@ -312,7 +313,7 @@ class TensorArray:
         return self._written(zip(places, unstack(value), strict=True))
 
     @_of_its_kind
-    def split(self, value, lengths, name: str | None = None):
+    def split(self, value: Any, lengths: Sequence[int] | int, name: str | None = None):
         """The array with consecutive parts of `value` of the given lengths as elements."""
         value = self._checked(value)
         if type(value) is not _Eager or static_value(lengths) is None:
@@ -375,7 +376,7 @@ def shape_input(shape: TensorShape) -> np.ndarray:
     return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
 
 
-def _elements_of(flow, shape, dtype: DType) -> list:
+def _elements_of(flow: Tensor, shape, dtype: DType) -> list:
     payload = flow.numpy()
     if not isinstance(payload, list_payload.TensorList) or payload.dtype != dtype:
         raise ValueError(f"flow must hold a list of {dtype.name} tensors, but is {flow!r}")

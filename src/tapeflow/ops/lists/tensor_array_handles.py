@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import Array, ShapeLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.tensor_array_state import ArrayOfTensors
@@ -55,7 +57,10 @@ def _scalar(tensor: Any, what: str) -> int:
     return int(tensor.numpy())
 
 
-def _new(size, dtype, element_shape, dynamic_size, clear_after_read, tensor_array_name, identical_element_shapes=False):
+def _new(
+    size, dtype: DType, element_shape: ShapeLike, dynamic_size, clear_after_read, tensor_array_name,
+    identical_element_shapes: bool = False,
+):
     """A new array of `size` elements that were not written yet."""
     count = _scalar(size, "TensorArray size")
     return handle_of(
@@ -69,14 +74,14 @@ _in_versions("TensorArray", "size: int32 -> handle: resource", _OLD_ATTRS, versi
 
 
 @resource_op("TensorArrayV3", "size: int32 -> handle: resource, flow: float32", _ATTRS, lambda attrs, inputs: [(), ()])
-def TensorArrayV3(size, **attrs):
+def TensorArrayV3(size: Array, **attrs):
     """A new array of `size` elements that were not written yet, and its flow."""
     return [_new(size, **attrs), np.float32(0)]
 
 
 @_in_versions("TensorArrayWrite", "handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32",
               {"T": dtype})  # fmt: skip
-def _write(handle, index, value, flow_in, T):
+def _write(handle, index: int, value, flow_in, T: DType):
     """Puts an element."""
     _array(handle).write(_scalar(index, "TensorArray index"), value)
     return flow_in
@@ -84,7 +89,7 @@ def _write(handle, index, value, flow_in, T):
 
 @_in_versions("TensorArrayRead", "handle: resource, index: int32, flow_in: float32 -> value: dtype",
               {"dtype": dtype}, _unknown_shape)  # fmt: skip
-def _read(handle, index, flow_in, dtype):
+def _read(handle, index: int, flow_in, dtype: DType):
     """An element, which goes unless the array keeps what was read."""
     return _array(handle).read(_scalar(index, "TensorArray index"), dtype)
 
@@ -117,7 +122,7 @@ def _stacked(array: ArrayOfTensors, indices: list[int], dtype: Any, shape: Any) 
 
 @_in_versions("TensorArrayGather", "handle: resource, indices: int32, flow_in: float32 -> value: dtype",
               {"dtype": dtype, **_ELEMENT}, _unknown_shape)  # fmt: skip
-def _gather(handle, indices, flow_in, dtype, element_shape):
+def _gather(handle, indices, flow_in, dtype: DType, element_shape: ShapeLike):
     """The elements at `indices`, one below the other."""
     if indices.shape.rank != 1:
         raise invalid(f"Expected indices to be a vector, but received shape: {indices.shape}")
@@ -126,7 +131,7 @@ def _gather(handle, indices, flow_in, dtype, element_shape):
 
 @_in_versions("TensorArrayPack", "handle: resource, flow_in: float32 -> value: dtype", {"dtype": dtype, **_ELEMENT},
               _unknown_shape, ("",))  # fmt: skip
-def _pack(handle, flow_in, dtype, element_shape):
+def _pack(handle, flow_in, dtype: DType, element_shape: ShapeLike):
     """All elements, one below the other."""
     array = _array(handle)
     return _stacked(array, list(range(len(array.elements()))), dtype, TensorShape(element_shape))
@@ -144,7 +149,7 @@ def _scattered(array: ArrayOfTensors, indices: list[int], value: Any) -> None:
 
 @_in_versions("TensorArrayScatter", "handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32",
               {"T": dtype})  # fmt: skip
-def _scatter(handle, indices, value, flow_in, T):
+def _scatter(handle, indices, value, flow_in, T: DType):
     """Puts the rows of a tensor at `indices`."""
     if indices.shape.rank != 1:
         raise invalid(f"Expected indices to be a vector, but received shape: {indices.shape}")
@@ -154,7 +159,7 @@ def _scatter(handle, indices, value, flow_in, T):
 
 @_in_versions("TensorArrayUnpack", "handle: resource, value: T, flow_in: float32 -> flow_out: float32",
               {"T": dtype}, versions=("",))  # fmt: skip
-def _unpack(handle, value, flow_in, T):
+def _unpack(handle, value, flow_in, T: DType):
     """Puts the rows of a tensor."""
     _scattered(_array(handle), list(range(value.shape[0] if value.shape.rank else 0)), value)
     return flow_in
@@ -189,7 +194,7 @@ def _concat(handle, flow_in, dtype, element_shape_except0):
 
 @_in_versions("TensorArraySplit", "handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32",
               {"T": dtype})  # fmt: skip
-def _split(handle, value, lengths, flow_in, T):
+def _split(handle, value, lengths, flow_in, T: DType):
     """Puts consecutive parts of a tensor, which have these lengths."""
     array = _array(handle)
     if lengths.shape.rank != 1:
@@ -238,7 +243,7 @@ _in_versions("TensorArrayGrad", "handle: resource, flow_in: float32 -> grad_hand
 
 @resource_op("TensorArrayGradV3", "handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32",
              _SOURCE, lambda attrs, inputs: [(), ()])  # fmt: skip
-def TensorArrayGradV3(handle, flow_in, source):
+def TensorArrayGradV3(handle: Array, flow_in: Array, source):
     """The array of the gradients of its elements, and its flow."""
     return [_grad(handle, flow_in, source), flow_in]
 
@@ -248,7 +253,7 @@ def TensorArrayGradV3(handle, flow_in, source):
     "handle: resource, flow_in: float32, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float32",
     _SOURCE, lambda attrs, inputs: [(), ()],
 )  # fmt: skip
-def TensorArrayGradWithShape(handle, flow_in, shape_to_prepend, source):
+def TensorArrayGradWithShape(handle: Array, flow_in: Array, shape_to_prepend: Any, source):
     """As `TensorArrayGradV3`, with dimensions before those of the elements."""
     sizes = np.ravel(shape_to_prepend.numpy()).tolist()
     if min(sizes, default=0) < 0:

@@ -38,7 +38,7 @@ class TensorArraySpec(TypeSpec):
         return TensorArray
 
     @staticmethod
-    def from_value(value):
+    def from_value(value: int | TensorArray):
         """The spec of a TensorArray. Raises TypeError for anything else."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
@@ -51,7 +51,7 @@ class TensorArraySpec(TypeSpec):
     def _component_specs(self):
         return [TensorSpec([], dtypes.variant)]
 
-    def is_compatible_with(self, spec_or_value):
+    def is_compatible_with(self, spec_or_value: TensorArray):
         """Whether a TensorArray, or one that a spec describes, agrees with this spec."""
         if isinstance(spec_or_value, TensorArray):
             spec_or_value = spec_or_value._type_spec

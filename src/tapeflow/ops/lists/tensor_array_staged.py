@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow import _native
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Identity
@@ -33,7 +33,7 @@ class StagedTensorArray(TensorArray):
 
     _in_graph = True
 
-    def _begin(self, size, flow, clear_after_read: bool | None):
+    def _begin(self, size: TensorLike | None, flow: Tensor | None, clear_after_read: bool | None):
         self._size = size
         self._flow = flow
         if flow is not None and not _is_list(flow):
@@ -70,7 +70,7 @@ class StagedTensorArray(TensorArray):
         """The same array, computed anew."""
         return self._with(Identity(self._flow))
 
-    def grad(self, source, flow=None, name: str | None = None):
+    def grad(self, source: str, flow=None, name: str | None = None):
         """Raises NotImplementedError: arrays are differentiated as they are."""
         raise NotImplementedError(
             "TensorArray.grad is not supported: gradients of what reads a TensorArray need no array of their own."
@@ -82,7 +82,7 @@ class StagedTensorArray(TensorArray):
             return convert_to_tensor(self._size, dtype=dtypes.int32)
         return TensorListLength(self._flow)
 
-    def read(self, index: Tensor, name: str | None = None):
+    def read(self, index: TensorLike, name: str | None = None):
         """The element at `index`."""
         value = TensorListGetItem(
             self._flow, _index(index), shape_input(self.element_shape), self._dtype
@@ -95,7 +95,7 @@ class StagedTensorArray(TensorArray):
             value.set_shape(shape)
         return value
 
-    def write(self, index: Tensor, value: Tensor, name: str | None = None):
+    def write(self, index: TensorLike, value: Tensor, name: str | None = None):
         """The array with `value` at `index`."""
         value = self._checked(value)
         self._learn(value.shape, _INCONSISTENT)
@@ -175,7 +175,7 @@ def _is_list(flow: Tensor) -> bool:
     return not isinstance(flow, _native.Tensor) or flow.dtype == dtypes.variant
 
 
-def _index(index: Tensor):
+def _index(index: TensorLike):
     """Indices as the TensorList ops take them."""
     index = convert_to_tensor(index)
     return index if index.dtype == dtypes.int32 else cast(index, dtypes.int32)

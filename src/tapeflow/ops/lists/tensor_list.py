@@ -6,8 +6,9 @@ see that). Loops of graphs, and TensorArray in them, are built on these ops.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def _tensor_list_reading() -> ModuleType:
 VARIANT = "variant"
 
 
-def sample_list(*elements, shape=None, limit=-1, kind="float64"):
+def sample_list(*elements, shape: Any = None, limit: int = -1, kind: str = "float64"):
     """The variant of a list, for samples; None is an element that was not set."""
     tensors = [None if e is None else element(np.asarray(e, kind), kind) for e in elements]
     return element(TensorList(tensors, kind, shape, limit), VARIANT)
@@ -123,7 +124,7 @@ def TensorListPushBack(xp: ModuleType, input_handle: np.ndarray, tensor: Array):
     return _with_pushed(before, tensor, "Invalid data types", "list.")
 
 
-def _with_pushed(before, tensor, what, place):
+def _with_pushed(before, tensor: Any, what: str, place: str):
     kind = list_payload.dtype_of(tensor)
     if before.dtype != kind:
         raise invalid(
@@ -143,7 +144,7 @@ def _with_pushed(before, tensor, what, place):
     return _changed(before, [*before.tensors(), element(tensor, kind)])
 
 
-def _changed(before, tensors):
+def _changed(before, tensors: Sequence[Tensor | None]):
     return TensorList(tensors, before.dtype, before.element_shape, before.max_num_elements)
 
 
@@ -154,7 +155,7 @@ def _(call: GradientCall, dlist: Tensor):
 
 
 @TensorListPushBack.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield Sample(sample_list(1), np.float64(2.0), expect=sample_list(1, 2), differentiable=False)
     yield Sample(sample_list(shape=(None, 2)), np.array([[1.0, 2.0]]),
                  expect=sample_list([[1, 2]], shape=(None, 2)), differentiable=False)  # fmt: skip

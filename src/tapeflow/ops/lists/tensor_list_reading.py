@@ -338,7 +338,7 @@ def _fill_lengths(lengths, leading_dims, first) -> None:
 
 
 @TensorListConcatV2.gradient(needs="input_handle, lengths")
-def _(call: GradientCall, dtensor: Tensor, dlengths: Tensor):
+def _(call: GradientCall, dtensor: Tensor, dlengths: Tensor | None):
     shape = TensorListElementShape(call.input_handle, "int32")
     return TensorListSplit(dtensor, shape, call.lengths), None, None
 

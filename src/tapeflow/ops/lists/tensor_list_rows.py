@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,14 +34,14 @@ def _tensor_list_reading() -> ModuleType:
     return tensor_list_reading
 
 
-def _at_least_vector(tensor) -> None:
+def _at_least_vector(tensor: np.ndarray) -> None:
     if tensor.ndim < 1:
         raise invalid(
             f"Tensor must be at least a vector, but saw shape: {shape_text(tensor.shape)}"
         )
 
 
-def _check_rows(shape, tensor) -> None:
+def _check_rows(shape: Any, tensor: np.ndarray) -> None:
     if not list_payload.fits(shape, tensor.shape[1:]):
         raise invalid(
             f"Specified a list with shape {text_of(shape)} from a tensor with shape "
@@ -207,7 +207,7 @@ def TensorListScatterV2(
     return TensorList(_scattered(unset, positions, rows_of(tensor, kind)), kind, shape)
 
 
-def _gathered(call, dlist):
+def _gathered(call: GradientCall, dlist: Tensor):
     TensorListGather = _tensor_list_reading().TensorListGather
     TensorListLength = _tensor_list_reading().TensorListLength
     kind = call.dtype("tensor")

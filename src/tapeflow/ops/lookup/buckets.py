@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.ops.lookup.tables import StaticVocabularyTable, _own_name
 from tapeflow.ops.string import hashing, hashing_keyed
@@ -48,7 +49,8 @@ class IdTableWithHashBuckets(StaticVocabularyTable):
     """
 
     def __init__(
-        self, table, num_oov_buckets, hasher_spec=FastHashSpec, name: str | None = None, key_dtype=None
+        self, table: Any, num_oov_buckets: int, hasher_spec: Any = FastHashSpec, name: str | None = None,
+        key_dtype=None,
     ):
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError(f"`hasher_spec` must be of type HasherSpec, got {type(hasher_spec)}.")
@@ -74,7 +76,7 @@ class IdTableWithHashBuckets(StaticVocabularyTable):
         """The operation that fills the table."""
         return self.initializer
 
-    def _bucket(self, words):
+    def _bucket(self, words: Tensor):
         if self._hasher.hasher == "fasthash":
             return hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
         return hashing_keyed.to_hash_bucket_strong(words, self._num_oov_buckets, self._hasher.key)

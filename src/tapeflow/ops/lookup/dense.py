@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,10 @@ class DenseTable(Table):
       buckets: how many there are at first, a power of two.
     """
 
-    def __init__(self, key_dtype, value_dtype, key_shape, value_shape, empty, deleted, buckets):
+    def __init__(
+        self, key_dtype, value_dtype, key_shape: Sequence[Any], value_shape: Sequence[Any], empty, deleted: int,
+        buckets: int | None,
+    ):
         super().__init__(key_dtype, value_dtype, key_shape, value_shape)
         count = _DEFAULT_BUCKETS if buckets is None else buckets
         if count < 4 or count & (count - 1):

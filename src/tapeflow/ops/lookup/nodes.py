@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.ops.lookup.dense import DenseTable
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.state.resource_op import handle_of, resource_op
@@ -37,12 +38,14 @@ def HashTableV2(name: str, key_dtype, value_dtype, use_node_name_sharing: bool):
 
 
 @resource_op("MutableHashTableV2", "-> table_handle: resource", _NAMED, _scalar, makes=True)
-def MutableHashTableV2(name: str, key_dtype, value_dtype, use_node_name_sharing):
+def MutableHashTableV2(name: str, key_dtype, value_dtype, use_node_name_sharing: bool):
     return Table(key_dtype, value_dtype)
 
 
 @resource_op("MutableHashTableOfTensorsV2", "-> table_handle: resource", _SHAPED, _scalar, makes=True)
-def MutableHashTableOfTensorsV2(name: str, key_dtype, value_dtype, use_node_name_sharing, value_shape):
+def MutableHashTableOfTensorsV2(
+    name: str, key_dtype, value_dtype, use_node_name_sharing: bool, value_shape: ShapeLike
+):
     return Table(key_dtype, value_dtype, (), _sizes(value_shape))
 
 
@@ -52,7 +55,7 @@ DENSE = {**_SHAPED, "initial_num_buckets": 131072, "max_load_factor": 0.8}
 @resource_op("MutableDenseHashTableV2", "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource", DENSE,
              _scalar, makes=True)  # fmt: skip
 def MutableDenseHashTableV2(
-    name: str, key_dtype, value_dtype, use_node_name_sharing, value_shape, initial_num_buckets,
+    name: str, key_dtype, value_dtype, use_node_name_sharing: bool, value_shape: ShapeLike, initial_num_buckets,
     max_load_factor,
 ):  # fmt: skip
     return Table(key_dtype, value_dtype, (), _sizes(value_shape))
@@ -77,7 +80,7 @@ def AnonymousMutableHashTable(key_dtype, value_dtype):
 
 @resource_op("AnonymousMutableHashTableOfTensors", "-> table_handle: resource",
              {**_PLAIN, "value_shape": shape(())}, _scalar)  # fmt: skip
-def AnonymousMutableHashTableOfTensors(key_dtype, value_dtype, value_shape):
+def AnonymousMutableHashTableOfTensors(key_dtype, value_dtype, value_shape: ShapeLike):
     """A new table whose values have a shape."""
     return handle_of(Table(key_dtype, value_dtype, (), _sizes(value_shape)))
 

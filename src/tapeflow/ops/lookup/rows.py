@@ -167,7 +167,7 @@ class Table:
         )
 
 
-def _array(rows: Sequence[bytes | int], kind: DType, shape):
+def _array(rows: Any, kind: DType, shape: Sequence[Any]):
     numpy_type: Any = object if kind == dtypes.string else kind.as_numpy_dtype
     out = np.empty((len(rows), *shape), numpy_type)
     for i, row in enumerate(rows):
@@ -192,7 +192,7 @@ def handle_of(table: Table) -> Any:
     return _native.tensor_of(box, dtypes.resource)
 
 
-def _table(handle) -> Table:
+def _table(handle: Any) -> Table:
     table = handle[()] if isinstance(handle, np.ndarray) and handle.ndim == 0 else handle
     if not isinstance(table, Table):
         raise invalid(f"The handle is not that of a lookup table, but {type(table).__name__}")
@@ -207,7 +207,7 @@ def _find_rule(call: ShapeCall):
 _SAMPLE_KEYS = np.array([1, 2, 5])
 
 
-def _filled(values=(10.0, 20.0, 50.0), fixed: bool = False):
+def _filled(values: Sequence[float] = (10.0, 20.0, 50.0), fixed: bool = False):
     table = Table(dtypes.int64, dtypes.float64, fixed=fixed)
     table.entries = dict(zip(_SAMPLE_KEYS.tolist(), values, strict=True))
     return handle_of(table)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -94,7 +94,9 @@ def _collected(op):
 class KeyValueTensorInitializer(_Initializer):
     """Fills a table with keys and as many values."""
 
-    def __init__(self, keys, values, key_dtype=None, value_dtype=None, name: str | None = None):
+    def __init__(
+        self, keys: TensorLike, values: TensorLike, key_dtype=None, value_dtype=None, name: str | None = None
+    ):
         self._keys = convert_to_tensor(keys, key_dtype)
         self._values = convert_to_tensor(values, value_dtype)
         super().__init__(self._keys.dtype, self._values.dtype)
@@ -191,7 +193,7 @@ def _values_of(keys: SparseTensor):
     return keys.flat_values if isinstance(keys, RaggedTensor) else keys.values
 
 
-def _mapped(table, keys, find: Callable[..., Any]):
+def _mapped(table: Any, keys: Any, find: Callable[..., Any]):
     """`find` of a tensor of keys, or of the values of a sparse or ragged one. Raises TypeError for another dtype."""
     composite = isinstance(keys, (SparseTensor, RaggedTensor))
     own = _values_of(keys) if composite else convert_to_tensor(
@@ -250,7 +252,7 @@ class _Lookup:
         )
         return out[0], out[1]
 
-    def _exported(self, place):
+    def _exported(self, place: int):
         return self._table.export()[place]
 
     def _find(self, keys: Tensor | SparseTensor, default: Tensor):
@@ -279,7 +281,7 @@ class StaticHashTable(_Lookup):
     __signature__ = _ANY
 
     def __init__(
-        self, initializer, default_value: int | str, name: str | None = None,
+        self, initializer: Any, default_value: int | str, name: str | None = None,
         experimental_is_anonymous: bool = False,
     ):
         table = Table(initializer.key_dtype, initializer.value_dtype, fixed=True)
@@ -369,7 +371,7 @@ class StaticVocabularyTable:
         """The number of words and buckets."""
         return self._num_oov_buckets + (np.int64(0) if self._table is None else self._table.size())
 
-    def lookup(self, keys: SparseTensor, name: str | None = None):
+    def lookup(self, keys: Any, name: str | None = None):
         """The int64 numbers of keys: a tensor, or a sparse or ragged tensor of the same form."""
         return _mapped(self, keys, self._numbers_of)
 
@@ -403,7 +405,7 @@ class _Growing(_Lookup):
         ends = ("-keys", "-values")
         return {"table": {end: functools.partial(self._exported, i) for i, end in enumerate(ends)}}
 
-    def _restore_tensors(self, found):
+    def _restore_tensors(self, found: dict[str, Any]):
         self._table.insert(np.asarray(found["-keys"]), np.asarray(found["-values"]), True)
 
 
@@ -419,7 +421,7 @@ class MutableHashTable(_Growing):
     __signature__ = _ANY
 
     def __init__(
-        self, key_dtype, value_dtype, default_value, name: str = "MutableHashTable", checkpoint: bool = True,
+        self, key_dtype, value_dtype, default_value: int, name: str = "MutableHashTable", checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
     ):
         self._default_value = convert_to_tensor(default_value, value_dtype)
@@ -427,17 +429,17 @@ class MutableHashTable(_Growing):
         table = Table(key_dtype, value_dtype, (), tuple(self._default_value.shape.as_list()))
         super().__init__(key_dtype, value_dtype, name, table)
 
-    def lookup(self, keys, dynamic_default_values=None, name: str | None = None):
+    def lookup(self, keys: Tensor, dynamic_default_values=None, name: str | None = None):
         """The values of keys; `dynamic_default_values` (one, or one for each key) for those that are missing."""
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._find(keys, convert_to_tensor(default, self._value_dtype))
 
-    def _typed(self, keys, values):
+    def _typed(self, keys: Sequence[str], values: Sequence[int]):
         return convert_to_tensor(keys, self._key_dtype), convert_to_tensor(
             values, self._value_dtype
         )
 
-    def insert(self, keys, values, name: str | None = None):
+    def insert(self, keys: Sequence[str], values: Sequence[int], name: str | None = None):
         """Add entries, or replace those of keys that are there."""
         return LookupTableInsertV2(self._resource_handle, *self._typed(keys, values))
 
@@ -449,7 +451,7 @@ class MutableHashTable(_Growing):
         return LookupTableImportV2(self._resource_handle, *self._typed(keys, values))
 
 
-def _removed(table, keys):
+def _removed(table, keys: Tensor):
     keys = convert_to_tensor(keys, None if hasattr(keys, "dtype") else table.key_dtype)
     if keys.dtype != table.key_dtype:
         raise TypeError(
@@ -497,18 +499,18 @@ class DenseHashTable(_Growing):
         table.forbidden = kept
         super().__init__(key_dtype, value_dtype, name, table)
 
-    def lookup(self, keys, name: str | None = None):
+    def lookup(self, keys: Tensor, name: str | None = None):
         """The values of keys: a tensor, or a sparse or ragged tensor of the same form."""
         return self._find(keys, self._default_value)
 
-    def insert_or_assign(self, keys, values, name: str | None = None):
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None):
         """Add entries, or replace those of keys that are there."""
         keys = convert_to_tensor(keys, self._key_dtype)
         return LookupTableInsertV2(
             self._resource_handle, keys, convert_to_tensor(values, self._value_dtype)
         )
 
-    def insert(self, keys, values, name: str | None = None):
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None):
         """`insert_or_assign`."""
         return self.insert_or_assign(keys, values)
 
@@ -516,7 +518,7 @@ class DenseHashTable(_Growing):
         """Take entries away; keys that are missing do nothing. Raises TypeError for keys of another dtype."""
         return _removed(self, keys)
 
-    def remove(self, keys, name: str | None = None):
+    def remove(self, keys: Tensor, name: str | None = None):
         """`erase`."""
         return _removed(self, keys)
 

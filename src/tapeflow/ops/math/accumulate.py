@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,7 +66,7 @@ AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
 
 @api("math.add_n", "add_n")
 @tensor_function
-def add_n(inputs, name: str | None = None):
+def add_n(inputs: Any, name: str | None = None):
     """The sum of a list of tensors (or IndexedSlices) of one shape and dtype.
 
     Raises ValueError for an empty list, InvalidArgumentError for shapes or dtypes that differ.

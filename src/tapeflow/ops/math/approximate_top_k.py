@@ -91,7 +91,7 @@ def _(rng: SampleGenerator):
 
 
 @ApproxTopK.reference
-def _(input, k, reduction_dimension, is_max_k, **_):
+def _(input: np.ndarray, k: int, reduction_dimension: int, is_max_k: bool, **_):
     rows = np.moveaxis(input, reduction_dimension, -1)
     places = np.zeros((*rows.shape[:-1], k), np.int32)
     for at in np.ndindex(*rows.shape[:-1]):
@@ -114,7 +114,7 @@ def _checked(operand, axis):
 @api("math.approx_max_k", "nn.approx_max_k")
 @tensor_function
 def approx_max_k(
-    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+    operand, k: TensorLike, reduction_dimension=-1, recall_target: float = 0.95, reduction_input_size_override=-1,
     aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the largest elements along an axis, the largest first.
@@ -145,7 +145,7 @@ def approx_max_k(
 @api("math.approx_min_k", "nn.approx_min_k")
 @tensor_function
 def approx_min_k(
-    operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+    operand, k: TensorLike, reduction_dimension=-1, recall_target: float = 0.95, reduction_input_size_override=-1,
     aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the smallest elements along an axis, the smallest first.
@@ -173,7 +173,7 @@ def approx_min_k(
 @api("approx_top_k")
 @tensor_function
 def approx_top_k(
-    input: TensorLike, k, reduction_dimension=-1, recall_target=0.95, is_max_k: bool = True,
+    input: TensorLike, k: TensorLike, reduction_dimension=-1, recall_target: float = 0.95, is_max_k: bool = True,
     reduction_input_size_override=-1, aggregate_to_topk: bool = True, name: str | None = None,
 ):
     """Find the largest or smallest elements along an axis, exactly: `tf.nn.approx_max_k` and `tf.nn.approx_min_k` in

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, AxisLike, DTypeLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -69,7 +69,7 @@ def _row(name: str, function: str, reference: Callable[..., Any], results: Seque
         yield Sample(rng.normal(3), 0, output_type=dtypes.int8, raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, dimension, output_type: DType):
+    def _(input: np.ndarray, dimension: np.ndarray, output_type: DType):
         lines = np.moveaxis(input, int(dimension), -1)
         places = [
             line.index(reference(line)) for line in lines.reshape(-1, lines.shape[-1]).tolist()
@@ -138,7 +138,7 @@ def argmin(
 @api(v1=("math.argmax", "argmax"))
 @tensor_function
 def argmax_v1(
-    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension=None,
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension: IntLike | None = None,
     output_type: DTypeLike = dtypes.int64,
 ):
     """`argmax` as 1.x spells it."""
@@ -148,7 +148,7 @@ def argmax_v1(
 @api(v1=("math.argmin", "argmin"))
 @tensor_function
 def argmin_v1(
-    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension=None,
+    input: TensorLike, axis: AxisLike | None = None, name: str | None = None, dimension: IntLike | None = None,
     output_type: DTypeLike = dtypes.int64,
 ):
     """`argmin` as 1.x spells it."""
@@ -157,13 +157,13 @@ def argmin_v1(
 
 @api(v1="arg_max")
 @tensor_function
-def arg_max(input: TensorLike, dimension, output_type: DTypeLike = dtypes.int64, name: str | None = None):
+def arg_max(input: TensorLike, dimension: IntLike, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmax` under an old name."""
     return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
 
 
 @api(v1="arg_min")
 @tensor_function
-def arg_min(input: TensorLike, dimension, output_type: DTypeLike = dtypes.int64, name: str | None = None):
+def arg_min(input: TensorLike, dimension: IntLike, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmin` under an old name."""
     return ArgMin(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))

@@ -46,7 +46,7 @@ BROADCAST: dict[str, Any] = {"shape": shapes.broadcast_all, "broadcast": True}
 
 def _add_row(name: str, types, **facts):
     @op(name, "x: T, y: T -> z: T", types={"T": types}, promotes="operands", foldable=True, **facts, **BROADCAST)
-    def row(xp, x, y):
+    def row(xp: ModuleType, x, y):
         return xp.add(x, y)
 
     @row.gradient(needs="")
@@ -225,7 +225,7 @@ def _(rng: SampleGenerator):
 
 
 @Div.reference
-def _(x, y):
+def _(x: np.ndarray, y: np.ndarray):
     divide = _exact_quotient if x.dtype.kind in "iu" else lambda a, b: a / b
     return per_element(divide, divide)(x, y)
 
@@ -235,12 +235,12 @@ def _exact_quotient(a, b):
     return q if (a < 0) == (b < 0) else -q
 
 
-def _check_divisor(xp: ModuleType, x, y):
+def _check_divisor(xp: ModuleType, x: Array, y: Array):
     if xp is np and y.dtype.kind in "iu" and x.size and not y.all():  # nothing is divided where x is empty
         raise invalid("Integer division by zero")
 
 
-def _truncated(xp: ModuleType, x, y):
+def _truncated(xp: ModuleType, x: Array, y: Array):
     """x / y of integers, rounded towards zero."""
     _check_divisor(xp, x, y)
     quotient = xp.floor_divide(x, y)

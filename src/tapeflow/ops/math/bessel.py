@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall
 
 
-def _integral(function, low, high, n=4000):
+def _integral(function: Callable[..., Any], low, high, n: int = 4000):
     """Simpson's rule."""
     xs = np.linspace(low, high, n + 1)
     weights = np.ones(n + 1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
-from tapeflow.core.annotations import Array, Tensor, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
@@ -89,13 +89,13 @@ def _(rng: SampleGenerator):
 
 
 @Cast.reference
-def _(x, DstT, Truncate):
+def _(x: np.ndarray, DstT: DType, Truncate: bool):
     return np.array(x.tolist(), DstT.as_numpy_dtype)
 
 
 @api("dtypes.cast", "cast")
 @tensor_function
-def cast(x, dtype, name: str | None = None):
+def cast(x: Any, dtype: Any, name: str | None = None):
     """Convert the elements of a tensor to another dtype.
 
     Floating numbers are truncated towards zero on the way to integers; complex numbers lose their imaginary part;
@@ -130,7 +130,7 @@ def cast(x, dtype, name: str | None = None):
 @api("dtypes.saturate_cast", "saturate_cast")
 @tensor_function
 @graph_scope("saturate_cast")
-def saturate_cast(value, dtype, name=None):
+def saturate_cast(value: Any, dtype: DTypeLike, name: str | None = None):
     """Convert the elements of a tensor to another dtype, numbers out of its range to the nearest in range.
 
     Args:
@@ -167,7 +167,7 @@ def saturate_cast(value, dtype, name=None):
     return cast(value, kind)
 
 
-def _limits(dtype):
+def _limits(dtype: DType):
     """The least and greatest finite number as Python's, which compare without being rounded."""
     number = float if dtype.is_floating else int
     return number(dtype.min), number(dtype.max)

@@ -35,7 +35,7 @@ def _special_samples(rng: SampleGenerator):
 
 
 @op("CheckNumerics", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
-def CheckNumerics(xp: ModuleType, tensor: Array, message):
+def CheckNumerics(xp: ModuleType, tensor: Array, message: str):
     if xp is np and not np.isfinite(tensor).all():
         found = [
             n
@@ -57,7 +57,7 @@ CheckNumerics.reference(lambda tensor, message: tensor)
 
 
 @op("CheckNumericsV2", "tensor: T -> output: T", **_SCHEMA, stateful=True, moves=True)
-def CheckNumericsV2(xp: ModuleType, tensor: Array, message):
+def CheckNumericsV2(xp: ModuleType, tensor: Array, message: str):
     if xp is np and not np.isfinite(tensor).all():
         signs = (
             ("-Inf", np.isneginf(tensor.astype(np.float64)).any()),
@@ -84,7 +84,7 @@ CheckNumericsV2.reference(lambda tensor, message: tensor)
 
 @api("debugging.check_numerics", v1="check_numerics")
 @public
-def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
 
     Args:
@@ -107,7 +107,7 @@ def check_numerics(tensor: TensorLike, message, name: str | None = None) -> Tens
 @api(v2="debugging.assert_all_finite")
 @public
 @graph_scope("VerifyFinite")
-def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Check that no element is NaN or infinite, and return the tensor.
 
     Args:
@@ -127,7 +127,10 @@ def assert_all_finite(x: TensorLike, message, name: str | None = None) -> Tensor
 @api(v1=("debugging.assert_all_finite", "verify_tensor_all_finite"))
 @public
 @graph_scope("VerifyFinite")
-def assert_all_finite_v1(t=None, msg=None, name: str | None = None, x=None, message=None):
+def assert_all_finite_v1(
+    t: TensorLike | None = None, msg=None, name: str | None = None, x: TensorLike | None = None,
+    message: str | None = None,
+):
     """`assert_all_finite` with the 1.x spellings `t` and `msg`.
 
     Args:

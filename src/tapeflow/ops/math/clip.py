@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, AxisLike, Tensor, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, FloatLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -64,7 +65,7 @@ def _(rng: SampleGenerator):
 
 
 @ClipByValue.reference
-def _(t, clip_value_min, clip_value_max):
+def _(t: np.ndarray, clip_value_min: np.ndarray, clip_value_max: np.ndarray):
     low, high = np.broadcast_to(clip_value_min, t.shape), np.broadcast_to(clip_value_max, t.shape)
     pairs = zip(t.flat, low.flat, high.flat, strict=True)
     return np.array([sorted((a, x, b))[1] for x, a, b in pairs]).reshape(t.shape)
@@ -150,7 +151,7 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
 @api(v1="clip_by_average_norm")
 @tensor_function
 @graph_scope("clip_by_average_norm")
-def clip_by_average_norm(t, clip_norm, name: str | None = None):
+def clip_by_average_norm(t: TensorLike, clip_norm: FloatLike, name: str | None = None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
     norm = elementwise.Sqrt(reduction.reduce_sum(arithmetic.Mul(t, t)))
@@ -172,7 +173,7 @@ def _is_list(t_list):
 @api("linalg.global_norm", v1="global_norm")
 @tensor_function
 @graph_scope("global_norm/")
-def global_norm(t_list, name: str | None = None):
+def global_norm(t_list: Sequence[Tensor], name: str | None = None):
     """The L2 norm of all the elements of a list of tensors (or IndexedSlices, or None) together; 0 of no tensors."""
     halves = []
     for t in _is_list(t_list):
@@ -190,7 +191,10 @@ def global_norm(t_list, name: str | None = None):
 @api("clip_by_global_norm")
 @tensor_function
 @graph_scope("clip_by_global_norm/")
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = None):
+def clip_by_global_norm(
+    t_list: Sequence[Tensor | None], clip_norm: TensorLike, use_norm: TensorLike | None = None,
+    name: str | None = None,
+):
     """Scale a list of tensors by one factor, so that their global norm is at most `clip_norm`.
 
     The factor is `clip_norm / max(global_norm, clip_norm)`, see `tf.linalg.global_norm`. Where the norm is infinite
@@ -226,7 +230,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name: str | None = Non
     return [_scaled(t, scale) for t in tensors], norm
 
 
-def _scaled(t, scale):
+def _scaled(t: Tensor, scale: bool | Tensor):
     if t is None:
         return None
     if isinstance(t, IndexedSlices):

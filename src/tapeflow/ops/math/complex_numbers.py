@@ -37,12 +37,12 @@ def _to_real_samples(rng: SampleGenerator):
     yield Sample(_complex(rng, 0), Tout=dtypes.float64)
 
 
-def _real_dtype(x):
+def _real_dtype(x: Tensor):
     return x.dtype.real_dtype
 
 
 @op("Real", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Real(xp: ModuleType, input: Array, Tout):
+def Real(xp: ModuleType, input: Array, Tout: DType):
     return xp.real(input).astype(Tout.as_numpy_dtype)
 
 
@@ -64,7 +64,7 @@ def real(input: TensorLike, name: str | None = None):
 
 
 @op("Imag", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Imag(xp: ModuleType, input: Array, Tout):
+def Imag(xp: ModuleType, input: Array, Tout: DType):
     return xp.imag(input).astype(Tout.as_numpy_dtype)
 
 
@@ -90,7 +90,7 @@ def imag(input: TensorLike, name: str | None = None):
 
 
 @op("Angle", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)
-def Angle(xp: ModuleType, input: Array, Tout):
+def Angle(xp: ModuleType, input: Array, Tout: DType):
     return xp.angle(input).astype(Tout.as_numpy_dtype)
 
 
@@ -122,7 +122,7 @@ def angle(input: TensorLike, name: str | None = None):
     shape=shapes.elementwise,
     **TO_REAL,
 )
-def ComplexAbs(xp: ModuleType, x: Array, Tout):
+def ComplexAbs(xp: ModuleType, x: Array, Tout: DType):
     return xp.abs(x).astype(Tout.as_numpy_dtype)
 
 
@@ -152,7 +152,7 @@ def Complex(xp: ModuleType, real: Array, imag: Array, Tout: DType):
 
 
 @Complex.compiled()
-def _(xp: ModuleType, real, imag, Tout):
+def _(xp: ModuleType, real: Array, imag: Array, Tout: DType):
     return xp.add(real, xp.multiply(imag, 1j)).astype(Tout.as_numpy_dtype)
 
 
@@ -170,7 +170,7 @@ def _(rng: SampleGenerator):
 
 
 @Complex.reference
-def _(real, imag, Tout):
+def _(real: np.ndarray, imag: np.ndarray, Tout: DType):
     out = np.zeros(np.broadcast_shapes(real.shape, imag.shape), np.complex128)
     out.real, out.imag = real, imag
     return out
@@ -178,7 +178,7 @@ def _(real, imag, Tout):
 
 @api("dtypes.complex", "complex")
 @tensor_function
-def complex(real, imag, name: str | None = None):
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None):
     """Make a complex tensor of its real and its imaginary part.
 
     Args:

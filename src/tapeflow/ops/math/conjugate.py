@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tapeflow._native import Tensor, Variable
 from tapeflow.api import api
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
@@ -42,7 +42,7 @@ Conj.reference(lambda input: input.real - 1j * input.imag)
 
 @api("math.conj", v1="conj")
 @tensor_function
-def conj(x, name=None):
+def conj(x: TensorLike, name: str | None = None):
     """The complex conjugate of each element; real tensors as they are. Raises TypeError for what is no number."""
     if not isinstance(x, (Tensor, Variable)):
         x = convert_to_tensor(x)

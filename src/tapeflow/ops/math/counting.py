@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ _PARTS = "output_indices: int64, output_values: output_type, output_dense_shape:
 _TYPES = {"T": INDEX, "output_type": WEIGHTS}
 
 
-def _rows_of_splits(splits, values) -> list[slice]:
+def _rows_of_splits(splits: Any, values: Any) -> list[slice]:
     """The rows that row splits cut; checked."""
     if splits.ndim != 1 or len(splits) < 1 or splits[0] != 0:
         raise invalid("Splits must start with 0")
@@ -54,7 +55,7 @@ def _rows_known(call: ShapeCall):
     return None if splits is None else max(splits - 1, 0)
 
 
-def _dense_counts(values, rows, size, weights, binary_output):
+def _dense_counts(values: Any, rows: Sequence[Any], size: Any, weights: Any, binary_output: bool):
     count = _size(size)
     if (values < 0).any():
         raise invalid("Input must be non-negative")
@@ -119,7 +120,7 @@ def _checked_places(indices, values, dense_shape) -> tuple[int, ...]:
     return sizes
 
 
-def _sparse_counts(values, rows, weights, minlength, maxlength, binary_output):
+def _sparse_counts(values: Any, rows, weights: Any, minlength: int, maxlength: int, binary_output: bool):
     """The counts of each row as the parts of a sparse tensor; `rows` is None for one row without a dimension."""
     if (values < 0).any():
         raise invalid("Input values must all be non-negative")
@@ -144,7 +145,7 @@ def _sparse_counts(values, rows, weights, minlength, maxlength, binary_output):
     )
 
 
-def _same_shape(weights, values):
+def _same_shape(weights: Any, values: Any):
     if weights.size and weights.shape != values.shape:
         raise invalid(
             f"Weights and data must have the same shape. Weight shape: {shape_text(weights.shape)}; data shape: "
@@ -161,7 +162,9 @@ def _dense_counts_rule(call: ShapeCall):
 
 @op("DenseCountSparseOutput", f"values: T, weights: output_type -> {_PARTS}", types=_TYPES,
     attrs=COUNTED, shape=_dense_counts_rule)  # fmt: skip
-def DenseCountSparseOutput(xp: ModuleType, values, weights, minlength, maxlength, binary_output):
+def DenseCountSparseOutput(
+    xp: ModuleType, values: Array, weights: Array, minlength: int, maxlength: int, binary_output: bool
+):
     if values.ndim not in (1, 2):
         raise invalid(f"Input must be a 1 or 2-dimensional tensor. Got: {shape_text(values.shape)}")
     _same_shape(weights, values)
@@ -177,7 +180,8 @@ def DenseCountSparseOutput(xp: ModuleType, values, weights, minlength, maxlength
     types=_TYPES, attrs=COUNTED,
     shape=lambda call: of_rank(elements_and_rank(call, 0)[1]))  # fmt: skip
 def SparseCountSparseOutput(
-    xp: ModuleType, indices, values, dense_shape, weights, minlength, maxlength, binary_output
+    xp: ModuleType, indices: Array, values: Array, dense_shape: Array, weights: Array, minlength: int, maxlength: int,
+    binary_output: bool,
 ):
     sizes = _checked_places(indices, values, dense_shape)
     _same_shape(weights, values)
@@ -188,7 +192,9 @@ def SparseCountSparseOutput(
 @op("RaggedCountSparseOutput",
     f"splits: int64, values: T, weights: output_type -> {_PARTS}",
     types=_TYPES, attrs=COUNTED, shape=lambda call: of_rank(2))  # fmt: skip
-def RaggedCountSparseOutput(xp: ModuleType, splits, values, weights, minlength, maxlength, binary_output):
+def RaggedCountSparseOutput(
+    xp: ModuleType, splits: Array, values: Array, weights: Array, minlength: int, maxlength: int, binary_output: bool
+):
     _same_shape(weights, values)
     rows = _rows_of_splits(splits, values)
     return _sparse_counts(values, rows, weights, minlength, maxlength, binary_output)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
@@ -34,7 +34,7 @@ def _scan(
 
     @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": Preferring(INDEX)}, attrs=ATTRS,
         shape=shapes.same_as_first)  # fmt: skip
-    def row(xp, x, axis, exclusive, reverse):
+    def row(xp: ModuleType, x, axis, exclusive: bool, reverse: bool):
         axis = _scan_axis(axis, x.ndim)
         if reverse:
             x = xp.flip(x, axis)
@@ -62,7 +62,7 @@ def _scan(
     row.batching(batching.along(1, 0))
 
     @row.reference
-    def _(x, axis, exclusive: bool, reverse: bool):
+    def _(x: np.ndarray, axis: np.ndarray, exclusive: bool, reverse: bool):
         lines = np.moveaxis(x, int(axis), -1)
         out = np.zeros_like(lines)
         for at in np.ndindex(lines.shape):
@@ -75,7 +75,7 @@ def _scan(
     return row
 
 
-def _scan_axis(axis, rank: int) -> int:
+def _scan_axis(axis: np.ndarray, rank: int) -> int:
     axis = np.asarray(axis)
     if axis.ndim:
         raise invalid(f"ScanOp: axis must be a scalar, not {shape_text(axis.shape)}")
@@ -166,7 +166,7 @@ def cumprod(
     return Cumprod(x, axis, exclusive, reverse)
 
 
-def _log_add(xp: ModuleType, x, axis):
+def _log_add(xp: ModuleType, x: Array, axis: int):
     if xp is np:
         return np.logaddexp.accumulate(x, axis) if x.dtype.itemsize > 2 else _log_add_half(x, axis)
     return importlib.import_module("jax.lax").associative_scan(xp.logaddexp, x, axis=axis)

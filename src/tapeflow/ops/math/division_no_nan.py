@@ -13,7 +13,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -42,7 +42,7 @@ def _samples(rng: SampleGenerator):
 
 
 @op("DivNoNan", SCHEMA, **BROADCAST, promotes="operands")
-def DivNoNan(xp: ModuleType, x, y):
+def DivNoNan(xp: ModuleType, x: Array, y: Array):
     return xp.where(y == 0, xp.zeros_like(y), x / xp.where(y == 0, xp.ones_like(y), y))
 
 
@@ -65,7 +65,7 @@ DivNoNan.reference(per_element(lambda x, y: x / y if y else 0.0, lambda x, y: x 
 @api("math.divide_no_nan", v1="div_no_nan")
 @tensor_function
 @graph_scope("div_no_nan")
-def divide_no_nan(x, y, name: str | None = None):
+def divide_no_nan(x: Any, y: Any, name: str | None = None):
     """Divide two tensors elementwise, with 0 where `y` is 0; with broadcasting.
 
     Args:
@@ -103,7 +103,7 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 @op("MulNoNan", SCHEMA, **BROADCAST, promotes="operands")
-def MulNoNan(xp: ModuleType, x, y):
+def MulNoNan(xp: ModuleType, x: Array, y: Array):
     return xp.where(y == 0, xp.zeros_like(y), x * y)
 
 
@@ -144,7 +144,7 @@ def _zero_first(
     """x * g(y), which is 0 where x is 0, whatever y is."""
 
     @op(name, SCHEMA, **BROADCAST)
-    def row(xp: ModuleType, x, y):
+    def row(xp: ModuleType, x: Array, y: Array):
         return xp.where(
             x == 0, xp.zeros_like(x), combine(xp, x, xp.where(x == 0, xp.ones_like(y), y))
         )

@@ -35,7 +35,7 @@ def Neg(xp: ModuleType, x: Array):
 
 
 @Neg.gradient(needs="")
-def _(call: GradientCall, dy: Tensor):
+def _(call: GradientCall, dy: TensorLike):
     return Neg(dy)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 WEIGHTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
-def _size(size):
+def _size(size: Any):
     count = one_value(size, f"Shape must be rank 0 but is rank {np.ndim(size)}")
     if count < 0:
         raise invalid(f"size ({count}) must be non-negative")
     return count
 
 
-def _check_weights(values, weights, name: str):
+def _check_weights(values: Any, weights: Any, name: str):
     if weights.size and weights.shape != values.shape:
         raise invalid(
             f"`weights` must be the same shape as `{name}` or a length-0 `Tensor`, in which case it acts as all "
@@ -49,12 +49,12 @@ def _check_weights(values, weights, name: str):
         )
 
 
-def _counted_by_jax(xp: ModuleType, values, size, weights):
+def _counted_by_jax(xp: ModuleType, values: Array, size, weights):
     heavy = xp.broadcast_to(weights if weights.size else xp.ones((), weights.dtype), values.shape)
     return xp.zeros(size, weights.dtype).at[values].add(heavy, mode="drop")
 
 
-def _counted(values, size, weights):
+def _counted(values: np.ndarray, size: int, weights: np.ndarray):
     kept = values < size
     heavy = np.broadcast_to(weights if weights.size else np.ones((), weights.dtype), values.shape)
     out = np.zeros(size, weights.dtype)
@@ -80,7 +80,7 @@ Bincount.gradient(None)
 
 
 @Bincount.compiled()
-def _(xp: ModuleType, arr, size, weights):
+def _(xp: ModuleType, arr: Array, size: Array, weights: Array):
     _check_weights(arr, weights, "arr")
     return _counted_by_jax(xp, arr.ravel(), _size(size), weights.ravel())
 
@@ -95,7 +95,7 @@ def _(rng: SampleGenerator):
 
 
 @Bincount.reference
-def _(arr, size, weights):
+def _(arr: np.ndarray, size: np.ndarray, weights: np.ndarray):
     heavy = weights.ravel() if weights.size else np.ones(arr.size)
     pairs = list(zip(arr.ravel().tolist(), heavy.tolist(), strict=True))
     return np.array([sum(w for v, w in pairs if v == i) for i in range(int(size))], float)
@@ -135,7 +135,7 @@ DenseBincount.gradient(None)
 
 
 @DenseBincount.compiled()
-def _(xp: ModuleType, input, size, weights, binary_output):
+def _(xp: ModuleType, input: Array, size: Array, weights: Array, binary_output: bool):
     _check_weights(input, weights, "arr")
     count = _size(size)
     rows = input.reshape(-1, input.shape[-1]) if input.ndim == 2 else input.reshape(1, -1)
@@ -160,7 +160,7 @@ def _(rng: SampleGenerator):
 
 
 @DenseBincount.reference
-def _(input, size, weights, binary_output):
+def _(input: np.ndarray, size: np.ndarray, weights: np.ndarray, binary_output: bool):
     rows = np.atleast_2d(input)
     heavy = weights.reshape(rows.shape) if weights.size else np.ones(rows.shape)
     out = np.array(
@@ -242,12 +242,12 @@ def bincount_v1(arr, weights=None, minlength=None, maxlength=None, dtype: DTypeL
     return bincount(arr, weights, minlength, maxlength, dtype)
 
 
-def _bin_of(values, low, high, bins):
+def _bin_of(values: np.ndarray, low: float, high: float, bins: int):
     place = np.floor((values.astype(np.float64) - low) / (high - low) * bins)
     return np.clip(place, 0, bins - 1).astype(np.int64)
 
 
-def _range_of(value_range, nbins):
+def _range_of(value_range: Any, nbins: Any):
     bins = one_value(nbins, "nbins should be a scalar")
     if bins <= 0:
         raise invalid(f"nbins should be a positive number, but got '{bins}'")
@@ -285,7 +285,7 @@ def HistogramFixedWidth(xp: ModuleType, values: Array, value_range: Array, nbins
 
 
 @HistogramFixedWidth.compiled()
-def _(xp: ModuleType, values, value_range, nbins, dtype):
+def _(xp: ModuleType, values: Array, value_range: Array, nbins: Array, dtype: DType):
     bins, limits = _size(nbins), value_range.astype(np.float64)
     width = limits[1] - limits[0]
     place = xp.floor((values.ravel().astype(np.float64) - limits[0]) / width * bins)
@@ -305,7 +305,7 @@ def _(rng: SampleGenerator):
 
 
 @HistogramFixedWidth.reference
-def _(values, value_range, nbins, dtype: DType):
+def _(values: np.ndarray, value_range: np.ndarray, nbins: np.ndarray, dtype: DType):
     edges = np.linspace(value_range[0], value_range[1], int(nbins) + 1)[1:-1].tolist()
     places = [bisect.bisect_right(edges, v) for v in values.ravel().tolist()]
     return np.array([places.count(i) for i in range(int(nbins))])
@@ -314,7 +314,8 @@ def _(values, value_range, nbins, dtype: DType):
 @api("histogram_fixed_width")
 @tensor_function
 def histogram_fixed_width(
-    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+    values: TensorLike, value_range: TensorLike, nbins: TensorLike = 100, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ):
     """Count numbers in bins of one width.
 
@@ -343,7 +344,7 @@ def histogram_fixed_width(
 @api("histogram_fixed_width_bins")
 @tensor_function
 def histogram_fixed_width_bins(
-    values: TensorLike, value_range, nbins=100, dtype: DTypeLike = dtypes.int32, name: str | None = None
+    values: TensorLike, value_range, nbins: int = 100, dtype: DTypeLike = dtypes.int32, name: str | None = None
 ):
     """Find the bin of each number, among bins of one width.
 
@@ -412,8 +413,8 @@ Bucketize.reference(
 @api(v2="math.confusion_matrix")
 @tensor_function
 def confusion_matrix(
-    labels, predictions, num_classes: TensorLike | None = None, weights=None, dtype: DTypeLike = dtypes.int32,
-    name: str | None = None,
+    labels: Any, predictions: Any, num_classes: TensorLike | None = None, weights: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32, name: str | None = None,
 ):
     """Count how often each class was predicted as each other class.
 
@@ -472,7 +473,7 @@ def _squeezed(labels, predictions):
     return (Squeeze(labels, [-1]), predictions) if difference == -1 else (labels, predictions)
 
 
-def _refuse_outside(name, x, limit):
+def _refuse_outside(name: str, x: Any, limit):
     values, limit = static_value(x), None if limit is None else static_value(limit)
     if values is None or not values.size:
         return

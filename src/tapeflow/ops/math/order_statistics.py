@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def _rule(call):
     attrs={"reverse": False},
     shape=_rule,
 )
-def NthElement(xp: ModuleType, input: Array, n, reverse: bool):
+def NthElement(xp: ModuleType, input: Array, n: Any, reverse: bool):
     if np.ndim(n):
         raise invalid(f"N must be scalar but has rank {np.ndim(n)}")
     n = int(n)
@@ -74,6 +74,6 @@ def _(rng: SampleGenerator):
 
 
 @NthElement.reference
-def _(input, n, reverse: bool):
+def _(input: np.ndarray, n: np.ndarray, reverse: bool):
     rows = np.sort(input, -1)
     return (rows[..., ::-1] if reverse else rows)[..., int(n)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -77,7 +78,7 @@ def _row(name: str, types, kernel, reference, foldable: bool = False):
         promotes="weakness",
         foldable=foldable,
     )
-    def row(xp: ModuleType, input, reduction_indices, keep_dims):
+    def row(xp: ModuleType, input: Array, reduction_indices: Array, keep_dims: bool):
         return kernel(xp, input, normal_axes(reduction_indices, input.ndim), keep_dims)
 
     @row.samples
@@ -160,12 +161,12 @@ def _spread(call: GradientCall, dy: Tensor):
     return broadcasting.BroadcastTo(dy, shape)
 
 
-def _aligned(call, y):
+def _aligned(call: GradientCall, y: Tensor):
     """`y`, of the output's shape, so that it broadcasts with the input."""
     return y if call.keep_dims or y.shape.rank == 0 else _kept(call, y)
 
 
-def _sum(xp: ModuleType, input, axes, keep_dims):
+def _sum(xp: ModuleType, input: Array, axes: Sequence[int], keep_dims: bool):
     return xp.sum(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
 
 
@@ -177,14 +178,14 @@ def _(call: GradientCall, dy: Tensor):
     return _spread(call, dy), None
 
 
-def _mean(xp: ModuleType, input, axes, keep_dims):
+def _mean(xp: ModuleType, input: Array, axes, keep_dims: bool):
     if input.dtype.kind not in "iu":
         return xp.mean(_wide(input), axes, keepdims=keep_dims).astype(input.dtype)
     total = xp.sum(input, axes, keepdims=keep_dims, dtype=input.dtype.kind + "8")
     return quotient(xp, total, math.prod(input.shape[a] for a in axes)).astype(input.dtype)
 
 
-def quotient(xp: ModuleType, total, count):
+def quotient(xp: ModuleType, total, count: int):
     """Integers by counts, rounded towards zero, a count of 0 as 1."""
     count = xp.maximum(count, 1).astype(total.dtype)
     size = xp.where(total < 0, -total, total) // count
@@ -268,7 +269,7 @@ def _highest(dtype: DType):
 
 
 def _extreme(name: str, function: str, limit, reference):
-    def kernel(xp: ModuleType, input, axes, keep_dims):
+    def kernel(xp: ModuleType, input: Array, axes, keep_dims: bool):
         initial = np.asarray(limit(input.dtype)).astype(input.dtype)
         return getattr(xp, function)(input, axes, keepdims=keep_dims, initial=initial)
 
@@ -320,7 +321,7 @@ All = _truth("All", "all", lambda v: False not in v)
 Any = _truth("Any", "any", lambda v: True in v)
 
 
-def _norm(xp: ModuleType, input, axes, keep_dims):
+def _norm(xp: ModuleType, input: Array, axes, keep_dims: bool):
     x = xp.abs(_wide(input))
     return xp.sqrt(xp.sum(x * x, axes, keepdims=keep_dims)).astype(input.dtype)
 
@@ -551,7 +552,7 @@ def reduce_any(
 @api("math.reduce_euclidean_norm")
 @tensor_function
 def reduce_euclidean_norm(
-    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ):
     """Compute the square root of the sum of squares along `axis`.
 
@@ -574,7 +575,7 @@ def reduce_euclidean_norm(
 @api("math.reduce_variance")
 @tensor_function
 def reduce_variance(
-    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ):
     """Compute the mean squared distance of the elements from their mean along `axis`.
 
@@ -608,7 +609,9 @@ def reduce_variance(
 
 @api("math.reduce_std")
 @tensor_function
-def reduce_std(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
+def reduce_std(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the standard deviation along `axis`: the square root of `tf.math.reduce_variance`.
 
     Args:
@@ -691,9 +694,9 @@ def count_nonzero(
 @tensor_function
 @graph_scope("count_nonzero")
 def count_nonzero_v1(
-    input_tensor=None, axis: AxisLike | None = None, keepdims: bool | None = None,
-    dtype: DTypeLike = dtypes.int64, name: str | None = None, reduction_indices=None,
-    keep_dims: bool | None = None, input=None,
+    input_tensor: TensorLike | None = None, axis: AxisLike | None = None, keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64, name: str | None = None, reduction_indices=None, keep_dims: bool | None = None,
+    input: TensorLike | None = None,
 ):
     """`count_nonzero` as 1.x spells it."""
     return count_nonzero(

@@ -45,13 +45,13 @@ def highest(kind):
     return np.iinfo(kind).max if kind.kind in "iu" else float(_finite(kind).max)
 
 
-def _finite(kind):
+def _finite(kind: str):
     import ml_dtypes
 
     return ml_dtypes.finfo(kind)
 
 
-def accumulate(xp: ModuleType, combine: str, data: Array, ids, rows: int, start: int):
+def accumulate(xp: ModuleType, combine: str, data: Array, ids: Any, rows: int, start: int):
     """`start` in `rows` rows, and each row of `data` combined into the one its id names; negative ids name none."""
     out = xp.full((rows, *data.shape[ids.ndim :]), start, dtype=data.dtype)
     ids, data = ids.ravel(), data.reshape(ids.size, *data.shape[ids.ndim :])
@@ -73,7 +73,7 @@ def mean_of(total, counts):
     return (total / counts.astype(total.dtype)).astype(total.dtype)
 
 
-def sorted_ids(data, ids, limit=None) -> int:
+def sorted_ids(data: Any, ids: Any, limit=None) -> int:
     """The number of segments, -1 where it is not known yet. Raises InvalidArgumentError unless `ids` is a sorted
     vector, one for each row.
     """
@@ -179,7 +179,7 @@ def _zero(kind: np.dtype):
     return 0
 
 
-def _one(kind):
+def _one(kind: str):
     return 1
 
 
@@ -311,7 +311,7 @@ def _spread(y, ids, data_rank, empty=0):
 
 
 @UnsortedSegmentSum.gradient(needs="segment_ids")
-def _(call: GradientCall, dy: Tensor):
+def _(call: GradientCall, dy: TensorLike):
     return _spread(dy, call.segment_ids, rank_in(call, "data")), None, None
 
 
@@ -328,7 +328,7 @@ UnsortedSegmentMax.gradient(needs="data, segment_ids, num_segments, output")(_un
 UnsortedSegmentMin.gradient(needs="data, segment_ids, num_segments, output")(_unsorted_extreme)
 
 
-def _product_gradient(data, ids, count, dy):
+def _product_gradient(data, ids, count: int, dy):
     """The product of the others: without zeros all by one; beside the only zero, the product of the rest."""
     rank = rank_of(data)
     zero = comparison.Equal(data, 0)
@@ -570,7 +570,9 @@ def _counts(data, ids, count):
 @api("math.unsorted_segment_mean", v1="unsorted_segment_mean")
 @tensor_function
 @graph_scope("UnsortedSegmentMean")
-def unsorted_segment_mean(data: TensorLike, segment_ids: TensorLike, num_segments, name: str | None = None):
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+):
     """Compute the means of each segment; `segment_ids` need not be sorted.
 
     Args:
@@ -595,7 +597,9 @@ def unsorted_segment_mean(data: TensorLike, segment_ids: TensorLike, num_segment
 @api("math.unsorted_segment_sqrt_n", v1="unsorted_segment_sqrt_n")
 @tensor_function
 @graph_scope("UnsortedSegmentSqrtN")
-def unsorted_segment_sqrt_n(data: TensorLike, segment_ids: TensorLike, num_segments, name: str | None = None):
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+):
     """Add the parts of each segment and divide by the square root of their number; `segment_ids` need not be sorted.
 
     Args:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -69,7 +69,7 @@ def argsort(
     return _ordered(values, axis, direction)[1]
 
 
-def _ordered(values, axis, direction: str):
+def _ordered(values: TensorLike, axis, direction: str):
     """(values, indices) in order along `axis`."""
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
@@ -94,7 +94,7 @@ def _ordered(values, axis, direction: str):
     return transpose(ordered, swap), transpose(indices, swap)
 
 
-def _mirrored(values):
+def _mirrored(values: Tensor):
     """The same numbers in opposite order; its own inverse. Unlike -x, -1 - x has no overflow."""
     if values.dtype.is_unsigned:
         return subtract(np.array(values.dtype.max, values.dtype.as_numpy_dtype), values)

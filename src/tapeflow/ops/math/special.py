@@ -90,7 +90,7 @@ def _bisected(function: Callable[..., Any], low: float, high: float):
     return inverse
 
 
-def _derivative_of_lgamma(v, step=1e-4):
+def _derivative_of_lgamma(v, step: float = 1e-4):
     ends = [math.lgamma(v + k * step) for k in (-2, -1, 1, 2)]
     return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
 
@@ -219,7 +219,7 @@ def _pair_row(
     return row
 
 
-def _polygamma_kernel(xp: ModuleType, a, x):
+def _polygamma_kernel(xp: ModuleType, a: Array, x: Array):
     whole = (a >= 0) & (a == xp.floor(a))
     if xp is not np:
         return xp.where(whole, library(xp).polygamma(xp.where(whole, a, 0).astype(int), x), xp.nan)
@@ -386,7 +386,7 @@ def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 MOST_SERIES_A = 50.0  # up to here the series needs few terms
 
 
-def _igamma_slope(xp: ModuleType, a, x):
+def _igamma_slope(xp: ModuleType, a: Any, x: Any):
     """The derivative of P(a, x) by a, NaN outside a > 0, x >= 0.
 
     For x below a + 1 it is the series of P term by term. Elsewhere, and for large a, it is a central difference of the
@@ -408,7 +408,7 @@ def _igamma_slope(xp: ModuleType, a, x):
     return np.where(np.isnan(a + x), np.nan, np.where(inside, out, edge)).astype(kind)
 
 
-def _central_difference(function, at, x):
+def _central_difference(function: Callable[..., Any], at: np.ndarray, x: np.ndarray):
     """Of sixth order, of the function's logarithm: that of a tail is almost a polynomial."""
     step = 1e-2 * np.where(at < 1, at, np.sqrt(at))
     near, middle, far = (np.log(function(at + k * step, x) / function(at - k * step, x)) for k in (1, 2, 3))
@@ -416,7 +416,7 @@ def _central_difference(function, at, x):
     return np.where(value > 0, value * (45 * near - 9 * middle + far) / (60 * step), 0)
 
 
-def _slope_series(a, x):
+def _slope_series(a: np.ndarray, x: np.ndarray):
     if not x.size:
         return x
     functions, total = library(np), np.zeros(x.shape)
@@ -427,7 +427,7 @@ def _slope_series(a, x):
     return np.where(x > 0, total, 0)
 
 
-def _difference(a, x, step=1e-4):
+def _difference(a, x, step: float = 1e-4):
     ends = [_lower_gamma(a + k * step, x) for k in (-2, -1, 1, 2)]
     return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
 
@@ -503,7 +503,7 @@ def _(rng: SampleGenerator):
 
 @Betainc.reference
 @per_element
-def _(a, b, x):
+def _(a: np.ndarray, b: np.ndarray, x: np.ndarray):
     """The integral of t^(a-1) (1-t)^(b-1) by its power series."""
     term, total = 1.0, 1.0 / a
     for n in range(1, 2000):
@@ -565,7 +565,7 @@ def _(rng: SampleGenerator):
 
 
 @NextAfter.reference
-def _(x1, x2):
+def _(x1: np.ndarray, x2: np.ndarray):
     x1, x2 = np.broadcast_arrays(x1, x2)
     return np.where(x1 == x2, x1, x1 + np.sign(x2 - x1) * np.spacing(np.abs(x1) * (1 - 1e-17)))
 

@@ -56,7 +56,7 @@ def pair_samples(rng: SampleGenerator):
     yield Sample(rng.normal(2), rng.normal(2, 1), raises=InvalidArgumentError)
 
 
-def _zero(dy):
+def _zero(dy: Tensor):
     """The gradient of a step function: zeros."""
     return ZerosLike(dy)
 
@@ -118,7 +118,7 @@ Relu6.samples(line_samples)
 
 
 @Relu6.reference
-def _(features):
+def _(features: np.ndarray):
     return np.where(features < 0, 0, np.where(features > 6, 6, features)).astype(features.dtype)
 
 
@@ -170,7 +170,7 @@ def _(rng: SampleGenerator):
 
 
 @LeakyRelu.reference
-def _(features, alpha):
+def _(features: np.ndarray, alpha: float):
     return features * np.where(features > 0, 1, alpha).astype(features.dtype)
 
 
@@ -193,14 +193,14 @@ LeakyReluGrad.samples(pair_samples)
 
 
 @LeakyReluGrad.reference
-def _(gradients, features, alpha):
+def _(gradients: np.ndarray, features: np.ndarray, alpha: float):
     return gradients * np.where(features > 0, 1, alpha).astype(features.dtype)
 
 
 @api("nn.leaky_relu")
 @tensor_function
 @graph_scope("LeakyRelu")
-def leaky_relu(features, alpha=0.2, name: str | None = None):
+def leaky_relu(features, alpha: TensorLike = 0.2, name: str | None = None):
     """Return `x` where it is positive, and `alpha * x` elsewhere.
 
     Args:
@@ -241,7 +241,7 @@ Elu.samples(line_samples)
 
 
 @Elu.reference
-def _(features):
+def _(features: np.ndarray):
     with np.errstate(over="ignore"):
         return np.where(features < 0, np.exp(features.astype(np.float64)) - 1, features).astype(
             features.dtype
@@ -308,7 +308,7 @@ Selu.samples(line_samples)
 
 
 @Selu.reference
-def _(features):
+def _(features: np.ndarray):
     x = features.astype(np.float64)
     with np.errstate(over="ignore"):
         y = np.where(x < 0, 1.6732632423543772 * (np.exp(x) - 1), x) * 1.0507009873554805
@@ -339,7 +339,7 @@ SeluGrad.samples(pair_samples)
 
 
 @SeluGrad.reference
-def _(gradients, outputs):
+def _(gradients: np.ndarray, outputs: np.ndarray):
     slope = np.where(
         outputs < 0,
         outputs.astype(np.float64) + 1.0507009873554805 * 1.6732632423543772,
@@ -396,7 +396,7 @@ SoftplusGrad.samples(pair_samples)
 
 
 @SoftplusGrad.reference
-def _(gradients, features):
+def _(gradients: np.ndarray, features: np.ndarray):
     return (gradients / (1 + np.exp(-features.astype(np.float64)))).astype(features.dtype)
 
 
@@ -424,7 +424,7 @@ Softsign.samples(line_samples)
 
 
 @Softsign.reference
-def _(features):
+def _(features: np.ndarray):
     with np.errstate(invalid="ignore"):
         return np.where(features >= 0, features / (1 + features), features / (1 - features)).astype(
             features.dtype
@@ -463,7 +463,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 
 @api(v2="nn.crelu")
 @tensor_function
-def crelu(features, axis=-1, name: str | None = None):
+def crelu(features: TensorLike, axis: AxisLike = -1, name: str | None = None):
     """Join the positive and the negative part of a tensor, both as positive numbers.
 
     Args:
@@ -491,7 +491,7 @@ def crelu_v1(features: TensorLike, name: str | None = None, axis: AxisLike = -1)
 
 @api("nn.silu", "nn.swish")
 @tensor_function
-def silu(features: TensorLike, beta=1.0):
+def silu(features: TensorLike, beta: TensorLike = 1.0):
     """Compute `x * sigmoid(beta * x)`, also known as swish.
 
     Args:

@@ -40,13 +40,13 @@ def _attrs(data_format: Kind, averaging: bool) -> dict:
     return {**attrs, "data_format": data_format, "is_training": True}
 
 
-def _channel(x, data_format: str) -> int:
+def _channel(x: Any, data_format: str) -> int:
     if x.ndim != len(data_format):
         raise invalid(f"input must be {len(data_format)}-dimensional{shape_text(x.shape)}")
     return data_format.index("C")
 
 
-def _require_channels(x, axis: int, **vectors) -> None:
+def _require_channels(x: Any, axis: int, **vectors) -> None:
     for name, vector in vectors.items():
         if vector.ndim != 1:
             raise invalid(f"{name} must be 1-dimensional{shape_text(vector.shape)}")
@@ -58,8 +58,8 @@ def _require_channels(x, axis: int, **vectors) -> None:
 
 
 def _normalize(
-    xp: ModuleType, x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format,
-    is_training,
+    xp: ModuleType, x: Any, scale, offset, mean: Array, variance: Array, epsilon, exponential_avg_factor: float,
+    data_format: str, is_training: bool,
 ):
     axis = _channel(x, data_format)
     _require_channels(x, axis, scale=scale, offset=offset)
@@ -98,7 +98,9 @@ def _normalize(
     return (y, *outs, *saved)
 
 
-def _normalize_grad(xp: ModuleType, dy, x, scale, mean, variance, epsilon, data_format, is_training):
+def _normalize_grad(
+    xp: ModuleType, dy: Array, x: Array, scale, mean, variance, epsilon: float, data_format: str, is_training: bool
+):
     axis = _channel(x, data_format)
     if dy.shape != x.shape:
         raise invalid(
@@ -140,7 +142,8 @@ def _forward_gradient(grad_row: Callable[..., Any], has_third: bool):
     """
 
     def gradient(
-        call: GradientCall, dy: Tensor, dmean, dvariance, dsaved_mean=None, dsaved_variance=None, *_
+        call: GradientCall, dy: Tensor | None, dmean: Tensor | None, dvariance: Tensor | None, dsaved_mean=None,
+        dsaved_variance=None, *_,
     ):
         training = call.is_training
         saved = (
@@ -180,7 +183,7 @@ def _forward_gradient(grad_row: Callable[..., Any], has_third: bool):
     return gradient
 
 
-def _total(output, factor, saved):
+def _total(output: Tensor | None, factor: float, saved):
     """What two outputs, one of them scaled, pass on together."""
     output = None if output is None else output * factor
     if output is None or saved is None:
@@ -233,12 +236,12 @@ def _gradient_gradient(call, gx, gscale, goffset, *_):
     return _as(ddy, x_kind), _as(dx, x_kind), dscale
 
 
-def _as(x, kind):
+def _as(x: Tensor, kind):
     return x if x.dtype == kind else casting.cast(x, kind)
 
 
 def _reference_forward(
-    x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format: str, is_training
+    x, scale, offset, mean, variance, epsilon: float, exponential_avg_factor, data_format: str, is_training: bool
 ):
     axis = data_format.index("C")
     rows = np.moveaxis(x, axis, -1).astype(np.float64)
@@ -283,7 +286,7 @@ def _forward_samples(rng: SampleGenerator):
     yield Sample(x, a, b, none, none, is_training=False, raises=InvalidArgumentError)
 
 
-def _grad_samples(rng, third: bool):
+def _grad_samples(rng: Any, third: bool):
     extra = [np.zeros(0, np.float32)] if third else []
     for training in (True, False):
         x = _single(rng, 2, 2, 2, 3)
@@ -306,7 +309,7 @@ def _grad_samples(rng, third: bool):
     yield Sample(x[0], x[0], s, s, v, *extra, raises=InvalidArgumentError)
 
 
-def _reference_grad(dy, x, scale, mean, variance, epsilon, data_format: str, is_training):
+def _reference_grad(dy, x, scale, mean, variance, epsilon: float, data_format: str, is_training: bool):
     """Row by row, by the chain rule through mean and variance."""
     axis = data_format.index("C")
     rows, grads = (np.moveaxis(a, axis, -1).astype(np.float64) for a in (x, dy))
@@ -374,7 +377,10 @@ FusedBatchNormGrad.samples(lambda rng: _grad_samples(rng, third=False))
 
 
 @FusedBatchNormGrad.reference
-def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
+def _(
+    y_backprop: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray,
+    reserve_space_2: np.ndarray, **attrs,
+):
     grads = _reference_grad(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
@@ -404,7 +410,10 @@ FusedBatchNormGradV2.samples(lambda rng: _grad_samples(rng, third=False))
 
 
 @FusedBatchNormGradV2.reference
-def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs):
+def _(
+    y_backprop: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray,
+    reserve_space_2: np.ndarray, **attrs,
+):
     grads = _reference_grad(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
@@ -434,7 +443,10 @@ FusedBatchNormGradV3.samples(lambda rng: _grad_samples(rng, third=True))
 
 
 @FusedBatchNormGradV3.reference
-def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3, **attrs):
+def _(
+    y_backprop: np.ndarray, x: np.ndarray, scale: np.ndarray, reserve_space_1: np.ndarray,
+    reserve_space_2: np.ndarray, reserve_space_3: np.ndarray, **attrs,
+):
     grads = _reference_grad(y_backprop, x, scale, reserve_space_1, reserve_space_2, **attrs)
     return (*grads, _NOTHING, _NOTHING)
 
@@ -512,6 +524,6 @@ FusedBatchNormV3.samples(_forward_samples)
 
 
 @FusedBatchNormV3.reference
-def _(x, scale, offset, mean, variance, **attrs):
+def _(x: np.ndarray, scale: np.ndarray, offset: np.ndarray, mean: np.ndarray, variance: np.ndarray, **attrs):
     out = _reference_forward(x, scale, offset, mean, variance, **attrs)
     return (*out, np.zeros(0, scale.dtype))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ATTRS = {"variance_epsilon": number, "scale_after_normalization": boolean}
 
 
-def _check(t, **vectors):
+def _check(t: Any, **vectors):
     if t.ndim != 4:
         raise invalid(f"input must be 4-dimensional{shape_text(t.shape)}")
     for name, x in vectors.items():
@@ -48,8 +48,8 @@ def _image(call: ShapeCall):
     shape=lambda call: [_image(call)],
 )
 def BatchNormWithGlobalNormalization(
-    xp: ModuleType, t: Array, m: Array, v: Array, beta: Array, gamma: Array, variance_epsilon,
-    scale_after_normalization,
+    xp: ModuleType, t: Array, m: Array, v: Array, beta: Array, gamma: Array, variance_epsilon: float,
+    scale_after_normalization: bool,
 ):
     _check(t, m=m, v=v, beta=beta, gamma=gamma)
     rate = 1 / xp.sqrt(v + v.dtype.type(variance_epsilon))
@@ -80,7 +80,10 @@ def _(rng):
 
 
 @BatchNormWithGlobalNormalization.reference
-def _(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
+def _(
+    t: np.ndarray, m: np.ndarray, v: np.ndarray, beta: np.ndarray, gamma: np.ndarray, variance_epsilon: float,
+    scale_after_normalization: bool,
+):
     out = np.empty_like(t)
     for at in np.ndindex(t.shape):
         c = at[-1]
@@ -100,8 +103,8 @@ def _(t, m, v, beta, gamma, variance_epsilon, scale_after_normalization):
     ],
 )
 def BatchNormWithGlobalNormalizationGrad(
-    xp: ModuleType, t: Array, m: Array, v: Array, gamma: Array, backprop: Array, variance_epsilon,
-    scale_after_normalization,
+    xp: ModuleType, t: Array, m: Array, v: Array, gamma: Array, backprop: Array, variance_epsilon: float,
+    scale_after_normalization: bool,
 ):
     _check(t, m=m, v=v, gamma=gamma)
     if backprop.shape != t.shape:
@@ -143,7 +146,10 @@ def _(rng: SampleGenerator):
 
 
 @BatchNormWithGlobalNormalizationGrad.reference
-def _(t, m, v, gamma, backprop, variance_epsilon, scale_after_normalization):
+def _(
+    t: np.ndarray, m: np.ndarray, v: np.ndarray, gamma: np.ndarray, backprop: np.ndarray, variance_epsilon: float,
+    scale_after_normalization: bool,
+):
     dx, (dm, dv, db, dg) = np.empty_like(t), np.zeros((4, *m.shape), t.dtype)
     for at in np.ndindex(t.shape):
         c, dy = at[-1], backprop[at]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = {"data_format": one_of("NHWC", "NCHW")("NHWC")}
 
 
-def _require_channels(value) -> None:
+def _require_channels(value: Any) -> None:
     if value.ndim < 2:
         raise invalid(f"Input tensor must be at least 2D: {shape_text(value.shape)}")
 
@@ -47,7 +47,7 @@ def _bias_rule(call: ShapeCall):
     attrs=FORMAT,
     shape=_bias_rule,
 )
-def BiasAdd(xp: ModuleType, value: Array, bias: Array, data_format):
+def BiasAdd(xp: ModuleType, value: Array, bias: Array, data_format: str):
     _require_channels(value)
     if bias.ndim != 1:
         raise invalid(f"Biases must be 1D: {shape_text(bias.shape)}")
@@ -88,7 +88,7 @@ def _(rng: SampleGenerator):
 
 
 @BiasAdd.reference
-def _(value, bias, data_format: str):
+def _(value: np.ndarray, bias: np.ndarray, data_format: str):
     axis = 1 if data_format == "NCHW" else -1
     return np.moveaxis(np.moveaxis(value, axis, -1) + bias, -1, axis)
 
@@ -133,7 +133,7 @@ def _bias_gradient_rule(call: ShapeCall):
     attrs=FORMAT,
     shape=_bias_gradient_rule,
 )
-def BiasAddGrad(xp: ModuleType, out_backprop: np.ndarray, data_format):
+def BiasAddGrad(xp: ModuleType, out_backprop: np.ndarray, data_format: str):
     _require_channels(out_backprop)
     axis = 1 if data_format == "NCHW" else out_backprop.ndim - 1
     others = tuple(i for i in range(out_backprop.ndim) if i != axis)
@@ -169,7 +169,7 @@ def _(rng: SampleGenerator):
 
 
 @BiasAddGrad.reference
-def _(out_backprop, data_format: str):
+def _(out_backprop: np.ndarray, data_format: str):
     axis = 1 if data_format == "NCHW" else -1
     rows = np.moveaxis(out_backprop, axis, 0)
     return rows.reshape(len(rows), -1).sum(1).astype(out_backprop.dtype)

@@ -121,7 +121,7 @@ def _expected(p: float, count: int, tries: int) -> float:
     return -math.expm1(tries * math.log1p(-p)) if p < 1 else 1.0
 
 
-def _checked(true_classes, num_true: int, num_sampled: int, count: int) -> None:
+def _checked(true_classes: Any, num_true: int, num_sampled: int, count: int) -> None:
     if num_true < 1 or num_sampled < 1:
         raise invalid(f"num_true and num_sampled must be at least 1, got {num_true} and {num_sampled}")
     if count < 1:
@@ -137,7 +137,7 @@ def _checked(true_classes, num_true: int, num_sampled: int, count: int) -> None:
         raise invalid(f"`true_candidate` out of range [0, {count}), received {bad[1]}")
 
 
-def _drawn(law: _Law, true_classes, num_sampled: int, unique: bool, g: philox.Philox):
+def _drawn(law: _Law, true_classes: Any, num_sampled: int, unique: bool, g: philox.Philox):
     """What an op returns: the samples, and the expected counts of the true and the sampled classes."""
     if unique and num_sampled > law.count:
         raise invalid("Sampler's range is too small.")
@@ -305,7 +305,9 @@ def _(rng):
 
 
 @op("AllCandidateSampler", _SIGNATURE, attrs={**_ATTRS, **_SEEDS}, shape=_rule)
-def AllCandidateSampler(xp: ModuleType, true_classes, num_true, num_sampled, unique, seed, seed2):
+def AllCandidateSampler(
+    xp: ModuleType, true_classes: Array, num_true: int, num_sampled, unique: bool, seed: int, seed2: int
+):
     _checked(true_classes, num_true, num_sampled, num_sampled)
     ones = xp.ones
     return xp.arange(num_sampled), ones(true_classes.shape, np.float32), ones(num_sampled, np.float32)
@@ -342,7 +344,7 @@ def _hits_rule(call):
     stateful=False,
 )
 def ComputeAccidentalHits(
-    xp: ModuleType, true_classes: Array, sampled_candidates: Array, num_true: int, seed, seed2
+    xp: ModuleType, true_classes: Array, sampled_candidates: Array, num_true: int, seed: int, seed2: int
 ):
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise invalid("true_candidates must be a batch_size * num_true matrix")
@@ -472,9 +474,9 @@ def learned_unigram_candidate_sampler(
 @api("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 @public
 def fixed_unigram_candidate_sampler(
-    true_classes, num_true, num_sampled: int | Tensor, unique: bool, range_max: int | Tensor, vocab_file="",
-    distortion: float = 1.0, num_reserved_ids: int | Tensor = 0, num_shards: int | Tensor = 1,
-    shard: int | Tensor = 0, unigrams=(), seed=None, name: str | None = None,
+    true_classes: Sequence[Any], num_true: int, num_sampled: int | Tensor, unique: bool, range_max: int | Tensor,
+    vocab_file: str = "", distortion: float = 1.0, num_reserved_ids: int | Tensor = 0, num_shards: int | Tensor = 1,
+    shard: int | Tensor = 0, unigrams: Sequence[float] = (), seed: int | None = None, name: str | None = None,
 ):
     """Draw classes by given weights.
 
@@ -518,7 +520,7 @@ def fixed_unigram_candidate_sampler(
 @api("nn.all_candidate_sampler", "random.all_candidate_sampler")
 @tensor_function
 def all_candidate_sampler(
-    true_classes, num_true, num_sampled, unique, seed: int | None = None, name: str | None = None
+    true_classes: TensorLike, num_true, num_sampled, unique: bool, seed: int | None = None, name: str | None = None
 ):
     """Draw all classes, each with an expected count of one.
 

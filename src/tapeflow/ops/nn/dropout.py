@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import context
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import FloatLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
 from tapeflow.ops.array.rows import Identity, Shape
@@ -76,7 +76,7 @@ def stateless_dropout(
 
 @api("nn.experimental.general_dropout")
 @public
-def general_dropout(x: TensorLike, rate, uniform_sampler, noise_shape=None, name: str | None = None):
+def general_dropout(x: TensorLike, rate: TensorLike, uniform_sampler, noise_shape=None, name: str | None = None):
     """Set elements to zero at random, by numbers that a given function draws.
 
     Args:
@@ -95,7 +95,7 @@ def general_dropout(x: TensorLike, rate, uniform_sampler, noise_shape=None, name
     return _dropped(x, rate, noise_shape, uniform_sampler)
 
 
-def _dropped(x, rate, noise_shape, sampler: Callable[..., Any]):
+def _dropped(x: Any, rate, noise_shape, sampler: Callable[..., Any]):
     x = convert_to_tensor(x)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(
@@ -156,8 +156,8 @@ def _noise_shape(x: Tensor, noise_shape):
 @tensor_function
 @graph_scope("dropout/")
 def dropout_v1(
-    x: TensorLike, keep_prob=None, noise_shape=None, seed: int | None = None, name: str | None = None,
-    rate=None,
+    x: TensorLike, keep_prob: FloatLike | None = None, noise_shape=None, seed: int | None = None,
+    name: str | None = None, rate: TensorLike | None = None,
 ):
     """`dropout` with the 1.x argument `keep_prob`, which is 1 - rate."""
     if keep_prob is not None and rate is not None:

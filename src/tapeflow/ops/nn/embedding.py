@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike, Variable
+from tapeflow.core.annotations import FloatLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array.construction import range as range_
@@ -22,7 +24,7 @@ from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 @api(v2="nn.embedding_lookup")
 @tensor_function
 @graph_scope("embedding_lookup")
-def embedding_lookup(params: Variable, ids: TensorLike, max_norm=None, name: str | None = None):
+def embedding_lookup(params: Variable, ids: TensorLike, max_norm: FloatLike | None = None, name: str | None = None):
     """Look rows up in a table of embeddings.
 
     Args:
@@ -49,13 +51,13 @@ def embedding_lookup(params: Variable, ids: TensorLike, max_norm=None, name: str
 @graph_scope("embedding_lookup")
 def embedding_lookup_v1(
     params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None,
-    validate_indices: bool = True, max_norm=None,
+    validate_indices: bool = True, max_norm: FloatLike | None = None,
 ):
     """`embedding_lookup` of 1.x, where row i of several parts is by default in part i mod their number."""
     return _lookup(params, ids, partition_strategy, max_norm)
 
 
-def _lookup(params: TensorLike, ids, strategy: str, max_norm):
+def _lookup(params: TensorLike, ids: TensorLike, strategy: str, max_norm):
     if params is None:
         raise ValueError("params must be specified")
     parts = list(params) if isinstance(params, (list, tuple)) else [params]
@@ -69,7 +71,7 @@ def _lookup(params: TensorLike, ids, strategy: str, max_norm):
     return _lookup_parts(made, ids, strategy, max_norm)
 
 
-def _lookup_parts(parts, ids: Tensor, strategy: str, max_norm):
+def _lookup_parts(parts: Any, ids: Tensor, strategy: str, max_norm: float | None):
     count = len(parts)
     flat = Reshape(ids, [-1])
     if strategy == "mod":
@@ -101,7 +103,7 @@ def _lookup_parts(parts, ids: Tensor, strategy: str, max_norm):
     return _clipped(out, ids, max_norm)
 
 
-def _clipped(rows: Tensor, ids: Tensor, max_norm):
+def _clipped(rows: Tensor, ids: Tensor, max_norm: float | None):
     if max_norm is None:
         return rows
     if ids.shape.rank is None or rows.shape.rank is None:

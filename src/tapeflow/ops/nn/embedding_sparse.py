@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike, Variable
+from tapeflow.core.annotations import FloatLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -63,9 +63,9 @@ def _same_structure(ids: SparseTensor | RaggedTensor, weights: SparseTensor | Ra
 @tensor_function
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse_v1(
-    params, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
-    partition_strategy: str = "mod", name: str | None = None, combiner: str | None = None, max_norm=None,
-    allow_fast_lookup: bool = False,
+    params: TensorLike, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
+    partition_strategy: str = "mod", name: str | None = None, combiner: str | None = None,
+    max_norm: FloatLike | None = None, allow_fast_lookup: bool = False,
 ):
     """`embedding_lookup_sparse` of 1.x, where row i of several parts is by default in part i mod their number."""
     combiner = _combiner(combiner)
@@ -99,7 +99,8 @@ def embedding_lookup_sparse_v1(
 @graph_scope("embedding_lookup_sparse")
 def embedding_lookup_sparse(
     params: Variable, sp_ids: SparseTensor | RaggedTensor, sp_weights: SparseTensor | RaggedTensor | None,
-    combiner: str | None = None, max_norm=None, name: str | None = None, allow_fast_lookup: bool = False,
+    combiner: str | None = None, max_norm: FloatLike | None = None, name: str | None = None,
+    allow_fast_lookup: bool = False,
 ):
     """Look several rows up for each example, and combine them.
 
@@ -145,7 +146,7 @@ def _tables(weights, kind) -> list:
 def safe_embedding_lookup_sparse_v1(
     embedding_weights: TensorLike, sparse_ids, sparse_weights=None, combiner: str = "mean",
     default_id: TensorLike | None = None, name: str | None = None, partition_strategy: str = "div",
-    max_norm=None, allow_fast_lookup: bool = False,
+    max_norm: FloatLike | None = None, allow_fast_lookup: bool = False,
 ):
     """`safe_embedding_lookup_sparse` of 1.x, which also says how rows are spread over several parts."""
     tables = _tables(embedding_weights, None if sparse_weights is None else sparse_weights.dtype)
@@ -190,8 +191,8 @@ def _retained(ids: SparseTensor, weights: SparseTensor | None, valid: Tensor):
 @tensor_function
 def safe_embedding_lookup_sparse(
     embedding_weights: TensorLike, sparse_ids: SparseTensor, sparse_weights: SparseTensor | None = None,
-    combiner: str = "mean", default_id: TensorLike | None = None, max_norm=None, name: str | None = None,
-    allow_fast_lookup: bool = False,
+    combiner: str = "mean", default_id: TensorLike | None = None, max_norm: FloatLike | None = None,
+    name: str | None = None, allow_fast_lookup: bool = False,
 ):
     """Look several rows up for each example, and combine them; what is not valid is left out.
 

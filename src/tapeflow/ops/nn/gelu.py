@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tapeflow.api import api
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
@@ -15,11 +18,14 @@ from tapeflow.ops.math import elementwise, special, trigonometric
 from tapeflow.ops.nn.activation import line_samples, pair_samples, require_same_shape
 from tapeflow.ops.table import FLOATING, Sample, op
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
 _SLOPE, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 _PEAK = 1 / math.sqrt(2 * math.pi)  # of the normal distribution's density
 
 
-def _composed(features, approximate):
+def _composed(features: Tensor, approximate: bool):
     """What `Gelu` computes, made of ops that TensorFlow knows."""
     if approximate:
         cubic = _CUBIC * features**3
@@ -27,7 +33,7 @@ def _composed(features, approximate):
     return 0.5 * features * (1.0 + special.erf(features / math.sqrt(2)))
 
 
-def _composed_gradient(gradients, features, approximate):
+def _composed_gradient(gradients: Tensor, features: Tensor, approximate: bool):
     """What `GeluGrad` computes, made of ops that TensorFlow knows."""
     squares = elementwise.square(features)
     if approximate:
@@ -42,7 +48,7 @@ def _composed_gradient(gradients, features, approximate):
     "Gelu", "features: T -> activations: T", types={"T": FLOATING}, attrs={"approximate": False},
     shape=shapes.elementwise, promotes="weakness",
 )  # fmt: skip
-def Gelu(xp, features, approximate):
+def Gelu(xp: ModuleType, features: Array, approximate: bool):
     number = features.dtype.type
     if approximate:
         cubic = number(_CUBIC) * (features * features * features)
@@ -53,7 +59,7 @@ def Gelu(xp, features, approximate):
 
 
 @Gelu.gradient(needs="features")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     return GeluGrad(dy, call.features, call.approximate)
 
 
@@ -69,12 +75,12 @@ def _both_forms(samples):
 
 
 @Gelu.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _both_forms(line_samples(rng))
 
 
 @Gelu.reference
-def _(features, approximate):
+def _(features: np.ndarray, approximate: bool):
     x = features.astype(np.float64)
     with np.errstate(all="ignore"):
         if approximate:
@@ -88,7 +94,7 @@ def _(features, approximate):
     "GeluGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING}, attrs={"approximate": False},
     shape=shapes.merged,
 )  # fmt: skip
-def GeluGrad(xp, gradients, features, approximate):
+def GeluGrad(xp: ModuleType, gradients: Array, features: Array, approximate: bool):
     require_same_shape("GeluGrad", gradients, features)
     number = features.dtype.type
     one, half, squares = number(1), number(0.5), features * features
@@ -112,12 +118,12 @@ GeluGrad.composite = _composed_gradient
 
 
 @GeluGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     yield from _both_forms(pair_samples(rng))
 
 
 @GeluGrad.reference
-def _(gradients, features, approximate):
+def _(gradients: np.ndarray, features: np.ndarray, approximate: bool):
     x = features.astype(np.float64)
     if approximate:  # the derivative by a step into the complex plane, which loses no digits
         z = x + 1e-30j
@@ -130,7 +136,7 @@ def _(gradients, features, approximate):
 @api(v2="nn.gelu")
 @tensor_function
 @graph_scope("Gelu")
-def gelu(features, approximate=False, name=None):
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None):
     """Compute the Gaussian error linear unit, `x * P(X <= x)` of a normally distributed X.
 
     Args:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
@@ -25,7 +26,7 @@ from tapeflow.ops.table import REAL, Sample, dtype, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 if TYPE_CHECKING:
-    from tapeflow.ops.row_types import ShapeCall
+    from tapeflow.ops.row_types import GradientCall, ShapeCall
 
 
 def _rule(call: ShapeCall):
@@ -74,7 +75,7 @@ IsotonicRegression.compiled(never="how it pools depends on the values")
 
 
 @IsotonicRegression.gradient(needs="segments", none=True)
-def _(call, dy, _segments):
+def _(call: GradientCall, dy: Tensor | None, _segments: Tensor | None):
     if dy is None:
         return None
     # Each element of a block moves all of it by its share.
@@ -101,7 +102,7 @@ def _(rng):
 
 
 @IsotonicRegression.reference
-def _(input, output_dtype):
+def _(input: np.ndarray, output_dtype: DType):
     """Element i is the least, over j <= i, of the greatest mean of the elements j to k >= i."""
     y, s = np.zeros(input.shape), np.zeros(input.shape, np.int32)
     for at in np.ndindex(*input.shape[:-1]) if input.size else ():
@@ -126,7 +127,7 @@ _RESULTS = {
 
 @api(v2="nn.isotonic_regression")
 @tensor_function
-def isotonic_regression(inputs, decreasing: bool = True, axis=-1):
+def isotonic_regression(inputs: Any, decreasing: bool = True, axis=-1):
     """Find the closest sequences, in the sum of squares, that never rise.
 
     Args:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import ZerosLike, ones, zeros
@@ -18,10 +23,13 @@ from tapeflow.ops.math import elementwise, reduction
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+
 _TYPES = {"T": (dtypes.float32, dtypes.float64)}
 
 
-def _given(weights, x, filled):
+def _given(weights: Tensor, x: Tensor, filled: Callable[..., Any]):
     """The weights of the columns of `x`, by default `filled`; None for weights that are known to be left out."""
     sizes = [None] if weights.shape.rank is None else weights.shape.as_list()
     if 0 in sizes:
@@ -31,7 +39,7 @@ def _given(weights, x, filled):
     return cond(size(weights) > 0, lambda: weights, lambda: filled(shape_of(x)[-1:], x.dtype))
 
 
-def _normalized(x, epsilon):
+def _normalized(x: Tensor, epsilon: float):
     """The rows of `x` with mean 0 and variance 1, their means and what they were multiplied by."""
     mean = reduction.reduce_mean(x, -1, True)
     centred = x - mean
@@ -40,7 +48,7 @@ def _normalized(x, epsilon):
     return centred * rate, mean, rate
 
 
-def _composed(x, gamma, beta, epsilon):
+def _composed(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float):
     """The outputs of `LayerNormRows`, made of ops that TensorFlow knows."""
     y, mean, rate = _normalized(x, epsilon)
     gamma, beta = _given(gamma, x, ones), _given(beta, x, zeros)
@@ -49,7 +57,7 @@ def _composed(x, gamma, beta, epsilon):
     return y, reduction.reduce_sum(mean, -1), reduction.reduce_sum(rate, -1)
 
 
-def _slopes(dy, x, gamma, mean, rate):
+def _slopes(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rate: Tensor):
     """dx, and the terms of the gradients of gamma and beta from each row, made of ops that TensorFlow knows."""
     mean, rate = ExpandDims(mean, -1), ExpandDims(rate, -1)
     normal = (x - mean) * rate
@@ -59,7 +67,7 @@ def _slopes(dy, x, gamma, mean, rate):
     return (g - pull) * rate, dy * normal, dy
 
 
-def _of_columns(x):
+def _of_columns(x: Tensor):
     """`x` added up over all axes but the last."""
     rank = x.shape.rank
     if rank is not None:
@@ -67,7 +75,7 @@ def _of_columns(x):
     return reduction.reduce_sum(reshape(x, concat([[-1], shape_of(x)[-1:]], 0)), 0)
 
 
-def _composed_gradient(dy, x, gamma, mean, rate, epsilon):
+def _composed_gradient(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rate: Tensor, epsilon: float):
     """The outputs of `LayerNormRowsGrad`, made of ops that TensorFlow knows."""
     dx, of_gamma, of_beta = _slopes(dy, x, gamma, mean, rate)
     return dx, _of_columns(of_gamma), _of_columns(of_beta)
@@ -78,7 +86,7 @@ def _check_rows(x) -> None:
         raise invalid(f"x must have >= 1 dimension, got {shape_text(x.shape)}")
 
 
-def _check_weights(name, weights, x) -> None:
+def _check_weights(name: str, weights, x) -> None:
     if weights.ndim != 1:
         raise invalid(f"{name} must be 1-dimensional, got {shape_text(weights.shape)}")
     if weights.size not in (0, x.shape[-1]):
@@ -88,7 +96,7 @@ def _check_weights(name, weights, x) -> None:
         )
 
 
-def _rule(call):
+def _rule(call: ShapeCall):
     x = shapes.at_least(call.shape(0), 1)
     outer = None if x is None else x[:-1]
     return [x, outer, outer]
@@ -98,7 +106,7 @@ def _rule(call):
     "LayerNormRows", "x: T, gamma: T, beta: T -> y: T, mean: T, rate: T", types=_TYPES, attrs={"epsilon": 0.001},
     shape=_rule, ranks="gamma: 1, beta: 1",
 )  # fmt: skip
-def LayerNormRows(xp, x, gamma, beta, epsilon):
+def LayerNormRows(xp: ModuleType, x: np.ndarray, gamma: Array, beta: Array, epsilon: float):
     """(x - mean) * rate * gamma + beta along the last axis; gamma and beta may be empty, for 1 and 0.
 
     mean and rate, the reciprocal of the standard deviation, are those of each row.
@@ -127,7 +135,7 @@ def _(call, dy, dmean, drate):
     return [dx, _as_given(dgamma, call.gamma), _as_given(dbeta, call.beta)]
 
 
-def _as_given(gradient, weights):
+def _as_given(gradient: Tensor, weights: Tensor):
     """The gradient of weights, which is empty where they are."""
     sizes = [None] if weights.shape.rank is None else weights.shape.as_list()
     if any(sizes):
@@ -139,7 +147,7 @@ LayerNormRows.composite = _composed
 
 
 @LayerNormRows.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape in ((4,), (2, 3), (2, 1, 37), (5, 64), (0, 3)):
         yield Sample(rng.normal(*shape), rng.normal(shape[-1]), rng.normal(shape[-1]))
     yield Sample(rng.normal(3, 5), rng.normal(0), rng.normal(0), epsilon=0.5)
@@ -151,7 +159,7 @@ def _(rng):
 
 
 @LayerNormRows.reference
-def _(x, gamma, beta, epsilon):
+def _(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, epsilon: float):
     wide = x.astype(np.float64)
     mean, variance = wide.mean(-1), wide.var(-1)
     rate = (variance + epsilon) ** -0.5
@@ -159,7 +167,7 @@ def _(x, gamma, beta, epsilon):
     return tuple(each.astype(x.dtype) for each in (y, mean, rate))
 
 
-def _gradient_rule(call):
+def _gradient_rule(call: ShapeCall):
     x = shapes.at_least(shapes.merge(call.shape(0), call.shape(1)), 1)
     columns = (None if x is None else x[-1],)
     return [x, columns, columns]
@@ -187,7 +195,7 @@ def LayerNormRowsGrad(xp, dy, x, gamma, mean, rate, epsilon):
 
 
 @LayerNormRowsGrad.batching
-def _(call):
+def _(call: BatchedCall):
     inputs = call.positions([0, 1, 3, 4])
     if not call.only(inputs) or not call.ranks[1]:
         return None
@@ -197,10 +205,10 @@ def _(call):
 
 
 @LayerNormRowsGrad.gradient(needs="dy, x, gamma, mean, rate")
-def _(call, *upstream):
+def _(call: GradientCall, *upstream):
     """The mean and the rate count as functions of x, which they are."""
 
-    def again(dy, x, gamma):
+    def again(dy: Tensor, x: Tensor, gamma: Tensor):
         _, mean, rate = _composed(x, zeros([0], x.dtype), zeros([0], x.dtype), call.epsilon)
         return _composed_gradient(dy, x, gamma, mean, rate, call.epsilon)
 
@@ -212,7 +220,7 @@ LayerNormRowsGrad.composite = _composed_gradient
 
 
 @LayerNormRowsGrad.samples
-def _(rng):
+def _(rng: SampleGenerator):
     for shape, own in (((4,), True), ((2, 3), False), ((2, 1, 37), True), ((70, 16), True), ((0, 3), True)):
         x, gamma = rng.normal(*shape), rng.normal(shape[-1] if own else 0)
         _, mean, rate = LayerNormRows.formula(x, gamma, gamma, 0.001)
@@ -224,7 +232,7 @@ def _(rng):
 
 
 @LayerNormRowsGrad.reference
-def _(dy, x, gamma, mean, rate, epsilon):
+def _(dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rate: np.ndarray, epsilon: float):
     """By the matrix of derivatives of each row."""
     n = x.shape[-1]
     rows = x.astype(np.float64).reshape(-1, n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,14 +35,14 @@ def _band(channels: int, radius: int, kind) -> np.ndarray:
     return (np.abs(line[:, None] - line) <= radius).astype(kind)
 
 
-def _require_image(x, what: str) -> None:
+def _require_image(x: Any, what: str) -> None:
     if x.ndim != 4:
         raise invalid(f"{what} must be 4-dimensional")
 
 
 @op("LRN", "input: T -> output: T", types={"T": Preferring(TYPES)}, attrs=ATTRS,
     shape=shapes.same_as(0, rank=4))  # fmt: skip
-def LRN(xp: ModuleType, input: Array, depth_radius, bias, alpha, beta):
+def LRN(xp: ModuleType, input: Array, depth_radius: int, bias: float, alpha: float, beta: float):
     _require_image(input, "in")
     kind = np.result_type(input.dtype, np.float32).type
     x = input.astype(kind)
@@ -81,7 +81,7 @@ def _(rng: SampleGenerator):
 
 
 @LRN.reference
-def _(input, depth_radius, bias, alpha, beta):
+def _(input: np.ndarray, depth_radius: int, bias: float, alpha: float, beta: float):
     x = input.astype(np.float64)
     out = np.zeros_like(x)
     for c in range(x.shape[-1]):
@@ -98,8 +98,8 @@ def _(input, depth_radius, bias, alpha, beta):
     shape=lambda call: [shapes.merged_shape(call, rank=4)],
 )
 def LRNGrad(
-    xp: ModuleType, input_grads: Array, input_image: Array, output_image: Array, depth_radius, bias, alpha,
-    beta,
+    xp: ModuleType, input_grads: Array, input_image: Array, output_image: Array, depth_radius: int, bias: float,
+    alpha: float, beta: float,
 ):
     _require_image(input_image, "input_image")
     if not input_grads.shape == input_image.shape == output_image.shape:
@@ -132,7 +132,10 @@ def _(rng: SampleGenerator):
 
 
 @LRNGrad.reference
-def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
+def _(
+    input_grads: np.ndarray, input_image: np.ndarray, output_image: np.ndarray, depth_radius: int, bias: float,
+    alpha: float, beta: float,
+):
     """For a radius that covers every channel: the quotient rule of x / s**beta."""
     x, dy = input_image.astype(np.float64), input_grads.astype(np.float64)
     s = bias + alpha * (x**2).sum(-1, keepdims=True)
@@ -143,7 +146,8 @@ def _(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
 @api("nn.local_response_normalization", "nn.lrn")
 @tensor_function
 def local_response_normalization(
-    input: TensorLike, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, name: str | None = None
+    input: TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: TensorLike = 1.0, beta: TensorLike = 0.5,
+    name: str | None = None,
 ) -> Tensor:
     """Divide each element by a power of the sum of squares of neighbouring channels.
 

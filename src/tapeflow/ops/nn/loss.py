@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, AxisLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
 
 
-def _surprise(xp: ModuleType, x):
+def _surprise(xp: ModuleType, x: Any):
     """-log(softmax(x)), which is never negative."""
     if x.size == 0:
         return x
@@ -131,7 +131,7 @@ def _(rng: SampleGenerator):
 
 
 @SoftmaxCrossEntropyWithLogits.reference
-def _(features, labels):
+def _(features: np.ndarray, labels: np.ndarray):
     kind = features.dtype
     x, y = np.broadcast_arrays(features.astype(np.float64), labels.astype(np.float64))
     log_p = x - np.logaddexp.reduce(x, 1, keepdims=True)
@@ -204,7 +204,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseSoftmaxCrossEntropyWithLogits.reference
-def _(features, labels):
+def _(features: np.ndarray, labels: np.ndarray):
     if not len(labels):
         return np.zeros(0, features.dtype), features
     x = features.astype(np.float64)
@@ -220,7 +220,7 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 @api(v2="nn.softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits/")
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name: str | None = None):
+def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis=-1, name: str | None = None):
     """Compute the cross-entropy of distributions over classes with the softmax of logits.
 
     It is `-sum(labels * log_softmax(logits))` along `axis`. The gradient flows to both arguments: stop it where
@@ -287,7 +287,8 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
 @tensor_function
 @graph_scope("softmax_cross_entropy_with_logits_sg/")
 def softmax_cross_entropy_with_logits_v1(
-    labels=None, logits=None, dim=-1, name: str | None = None, axis: AxisLike | None = None
+    labels: TensorLike | None = None, logits: TensorLike | None = None, dim: IntLike = -1, name: str | None = None,
+    axis: AxisLike | None = None,
 ):
     """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
     _require_both("softmax_cross_entropy_with_logits", labels, logits)
@@ -309,7 +310,7 @@ def softmax_cross_entropy_with_logits_v2_v1(
     return softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis)
 
 
-def _require_both(name: str, labels, logits) -> None:
+def _require_both(name: str, labels: Any, logits: Any) -> None:
     if labels is None or logits is None:
         raise ValueError(
             f"Both `labels` and `logits` must be provided for {name}"
@@ -320,7 +321,7 @@ def _require_both(name: str, labels, logits) -> None:
 @api(v2="nn.sparse_softmax_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("SparseSoftmaxCrossEntropyWithLogits/")
-def sparse_softmax_cross_entropy_with_logits(labels: TensorLike | None, logits, name: str | None = None):
+def sparse_softmax_cross_entropy_with_logits(labels: TensorLike | None, logits: Any, name: str | None = None):
     """Compute the cross-entropy of classes, given by their numbers, with the softmax of logits.
 
     Args:
@@ -390,7 +391,7 @@ def _pair(labels, logits):
 @api("nn.sigmoid_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None = None):
+def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None):
     """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
 
     It is `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
@@ -422,7 +423,7 @@ def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name: str | None
 @api(v2="nn.weighted_cross_entropy_with_logits")
 @tensor_function
 @graph_scope("logistic_loss")
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | None = None):
+def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight, name: str | None = None):
     """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
 
     It is `-pos_weight * labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
@@ -453,7 +454,8 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name: str | N
 @tensor_function
 @graph_scope("logistic_loss")
 def weighted_cross_entropy_with_logits_v1(
-    labels=None, logits=None, pos_weight=None, name: str | None = None, targets=None
+    labels: TensorLike | None = None, logits: TensorLike | None = None, pos_weight=None, name: str | None = None,
+    targets: TensorLike | None = None,
 ):
     """`weighted_cross_entropy_with_logits` with the 1.x spelling `targets` of `labels`."""
     if labels is not None and targets is not None:
@@ -467,7 +469,7 @@ def weighted_cross_entropy_with_logits_v1(
 @tensor_function
 @graph_scope("log_poisson_loss")
 def log_poisson_loss(
-    targets: TensorLike, log_input, compute_full_loss: bool = False, name: str | None = None
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ):
     """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
 
@@ -532,7 +534,7 @@ def _(rng: SampleGenerator):
 
 
 @L2Loss.reference
-def _(t):
+def _(t: np.ndarray):
     return np.array(sum(float(v) ** 2 for v in np.ravel(t)) / 2, t.dtype)
 
 

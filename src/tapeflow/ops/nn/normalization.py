@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, Tensor, TensorLike, Variable
+from tapeflow.core.annotations import AxisLike, FloatLike, IntLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array.construction import ZerosLike
@@ -24,7 +26,9 @@ _NARROW = (dtypes.float16, dtypes.bfloat16)
 @api(v2="nn.moments")
 @tensor_function
 @graph_scope("moments/")
-def moments(x: TensorLike, axes: AxisLike, shift=None, keepdims: bool = False, name: str | None = None):
+def moments(
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """Compute the mean and the variance along axes.
 
     Args:
@@ -76,8 +80,8 @@ def _axis_set(axes, rank: int):
 @tensor_function
 @graph_scope("moments/")
 def moments_v1(
-    x: TensorLike, axes: AxisLike, shift=None, name: str | None = None, keep_dims: bool | None = None,
-    keepdims: bool | None = None,
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, name: str | None = None,
+    keep_dims: bool | None = None, keepdims: bool | None = None,
 ):
     """`moments` with the 1.x spelling `keep_dims`."""
     return moments(x, axes, shift, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
@@ -86,7 +90,7 @@ def moments_v1(
 @api(v2="nn.weighted_moments")
 @tensor_function
 @graph_scope("weighted_moments/")
-def weighted_moments(x, axes: AxisLike, frequency_weights, keepdims: bool = False, name: str | None = None):
+def weighted_moments(x: Any, axes: AxisLike, frequency_weights, keepdims: bool = False, name: str | None = None):
     """Compute the mean and the variance along axes of elements that count differently.
 
     Args:
@@ -179,8 +183,8 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 @tensor_function
 @graph_scope("sufficient_statistics/")
 def sufficient_statistics_v1(
-    x: TensorLike, axes: AxisLike, shift=None, keep_dims: bool | None = None, name: str | None = None,
-    keepdims: bool | None = None,
+    x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keep_dims: bool | None = None,
+    name: str | None = None, keepdims: bool | None = None,
 ):
     """`sufficient_statistics` with the 1.x spelling `keep_dims`."""
     keep = renamed("keepdims", keepdims, "keep_dims", keep_dims, False)
@@ -190,7 +194,7 @@ def sufficient_statistics_v1(
 @api("nn.normalize_moments")
 @tensor_function
 @graph_scope("normalize/")
-def normalize_moments(counts, mean_ss, variance_ss, shift, name: str | None = None):
+def normalize_moments(counts, mean_ss, variance_ss, shift: TensorLike, name: str | None = None):
     """Compute mean and variance from what `tf.nn.sufficient_statistics` gave.
 
     Args:
@@ -247,8 +251,8 @@ def _like(value: Tensor, x: Tensor):
 @api(v2="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization(
-    input: TensorLike, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization,
-    name: str | None = None,
+    input: TensorLike, mean: Any, variance: Any, beta: Any, gamma: TensorLike | None, variance_epsilon,
+    scale_after_normalization, name: str | None = None,
 ):
     """Normalise a batch as `tf.nn.batch_normalization`, with or without the scale.
 
@@ -271,8 +275,9 @@ def batch_norm_with_global_normalization(
 @api(v1="nn.batch_norm_with_global_normalization")
 @tensor_function
 def batch_norm_with_global_normalization_v1(
-    t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None, scale_after_normalization=None,
-    name: str | None = None, input=None, mean=None, variance=None,
+    t: TensorLike | None = None, m=None, v=None, beta: TensorLike | None = None, gamma: TensorLike | None = None,
+    variance_epsilon=None, scale_after_normalization=None, name: str | None = None, input: TensorLike | None = None,
+    mean: TensorLike | None = None, variance: TensorLike | None = None,
 ):
     """`batch_norm_with_global_normalization` with the 1.x spellings `t`, `m` and `v`."""
     return batch_norm_with_global_normalization(
@@ -289,8 +294,8 @@ def batch_norm_with_global_normalization_v1(
 @api(v1="nn.fused_batch_norm")
 @tensor_function
 def fused_batch_norm(
-    x: TensorLike, scale, offset, mean=None, variance=None, epsilon=0.001, data_format: str = "NHWC",
-    is_training: bool = True, name: str | None = None, exponential_avg_factor=1.0,
+    x: TensorLike, scale, offset: TensorLike, mean: Any = None, variance: Any = None, epsilon: FloatLike = 0.001,
+    data_format: str = "NHWC", is_training: bool = True, name: str | None = None, exponential_avg_factor: float = 1.0,
 ):
     """(y, mean, variance) of batch normalisation over all dimensions but the channels.
 
@@ -327,7 +332,7 @@ def fused_batch_norm(
 @graph_scope("l2_normalize")
 def l2_normalize(
     x: TensorLike, axis: AxisLike | None = None, epsilon: TensorLike = 1e-12, name: str | None = None,
-    dim=None,
+    dim: IntLike | None = None,
 ):
     """Divide by the 2-norm along an axis.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
@@ -29,7 +30,7 @@ from tapeflow.ops.static import size_of
 
 
 def _sampled_logits(
-    weights: TensorLike, biases: TensorLike, labels, inputs, num_sampled, num_classes, num_true: int,
+    weights: TensorLike, biases: TensorLike, labels: Any, inputs, num_sampled, num_classes, num_true: int,
     sampled_values: Sequence[Tensor] | None, remove_accidental_hits: bool, partition_strategy: str,
     seed: int | None = None,
 ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.api import api
-from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -21,7 +21,7 @@ from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
-    from tapeflow.ops.row_types import GradientCall, SampleGenerator
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _require_rows(x, name: str) -> None:
@@ -60,7 +60,7 @@ Softmax.samples(_softmax_samples)
 
 
 @Softmax.reference
-def _(logits):
+def _(logits: np.ndarray):
     x = logits.astype(np.float64)
     return np.exp(x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
 
@@ -89,12 +89,12 @@ LogSoftmax.samples(_softmax_samples)
 
 
 @LogSoftmax.reference
-def _(logits):
+def _(logits: np.ndarray):
     x = logits.astype(np.float64)
     return (x - np.logaddexp.reduce(x, -1, keepdims=True)).astype(logits.dtype)
 
 
-def _gradient_rule(call):
+def _gradient_rule(call: ShapeCall):
     return [shapes.at_least(shapes.merged_shape(call), 1)]
 
 
@@ -108,7 +108,7 @@ def _require_same_rows(gradients, output) -> None:
         )
 
 
-def _gradient_samples(rng):
+def _gradient_samples(rng: SampleGenerator):
     """Outputs are any numbers: the gradient is a function of them that says nothing of sums."""
     for shape in ((4,), (2, 3), (2, 1, 37), (0, 3), (3, 0)):
         yield Sample(rng.normal(*shape), rng.normal(*shape))
@@ -116,7 +116,7 @@ def _gradient_samples(rng):
     yield Sample(rng.normal(2, 3), rng.normal(3), raises=InvalidArgumentError)
 
 
-def _softmax_slope(gradients, softmax):
+def _softmax_slope(gradients: Tensor, softmax: Tensor):
     """What `SoftmaxGrad` computes, made of ops that TensorFlow knows."""
     return (gradients - reduction.reduce_sum(gradients * softmax, -1, True)) * softmax
 
@@ -124,7 +124,7 @@ def _softmax_slope(gradients, softmax):
 @op(
     "SoftmaxGrad", "gradients: T, softmax: T -> backprops: T", types={"T": FLOATING}, shape=_gradient_rule,
 )  # fmt: skip
-def SoftmaxGrad(xp, gradients, softmax):
+def SoftmaxGrad(xp: ModuleType, gradients: Array, softmax: Array):
     _require_same_rows(gradients, softmax)
     return (gradients - (gradients * softmax).sum(-1, keepdims=True)) * softmax
 
@@ -134,7 +134,7 @@ SoftmaxGrad.composite = _softmax_slope
 
 
 @SoftmaxGrad.gradient(needs="gradients, softmax")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     own, y = call.gradients, call.softmax
     total = reduction.reduce_sum(own * y, -1, True)
     return SoftmaxGrad(dy, y), dy * (own - total) - own * reduction.reduce_sum(dy * y, -1, True)
@@ -144,14 +144,14 @@ SoftmaxGrad.samples(_gradient_samples)
 
 
 @SoftmaxGrad.reference
-def _(gradients, softmax):
+def _(gradients: np.ndarray, softmax: np.ndarray):
     """By the matrix of derivatives of each row."""
     y = softmax.astype(np.float64)
     slopes = y[..., None] * (np.eye(y.shape[-1]) - y[..., None, :])
     return np.einsum("...ij,...i->...j", slopes, gradients).astype(softmax.dtype)
 
 
-def _log_softmax_slope(gradients, logsoftmax):
+def _log_softmax_slope(gradients: Tensor, logsoftmax: Tensor):
     """What `LogSoftmaxGrad` computes, made of ops that TensorFlow knows."""
     return gradients - reduction.reduce_sum(gradients, -1, True) * elementwise.exp(logsoftmax)
 
@@ -159,7 +159,7 @@ def _log_softmax_slope(gradients, logsoftmax):
 @op(
     "LogSoftmaxGrad", "gradients: T, logsoftmax: T -> backprops: T", types={"T": FLOATING}, shape=_gradient_rule,
 )  # fmt: skip
-def LogSoftmaxGrad(xp, gradients, logsoftmax):
+def LogSoftmaxGrad(xp: ModuleType, gradients: np.ndarray, logsoftmax: np.ndarray):
     _require_same_rows(gradients, logsoftmax)
     return gradients - gradients.sum(-1, keepdims=True) * xp.exp(logsoftmax)
 
@@ -169,7 +169,7 @@ LogSoftmaxGrad.composite = _log_softmax_slope
 
 
 @LogSoftmaxGrad.gradient(needs="gradients, logsoftmax")
-def _(call, dy):
+def _(call: GradientCall, dy: Tensor):
     e = elementwise.exp(call.logsoftmax)
     pull = reduction.reduce_sum(dy * e, -1, True)
     return dy - pull, -reduction.reduce_sum(call.gradients, -1, True) * e * dy
@@ -179,14 +179,14 @@ LogSoftmaxGrad.samples(_gradient_samples)
 
 
 @LogSoftmaxGrad.reference
-def _(gradients, logsoftmax):
+def _(gradients: np.ndarray, logsoftmax: np.ndarray):
     """By the matrix of derivatives of each row."""
     y = logsoftmax.astype(np.float64)
     slopes = np.eye(y.shape[-1]) - np.exp(y)[..., None, :]
     return np.einsum("...ij,...i->...j", slopes, gradients).astype(logsoftmax.dtype)
 
 
-def along_axis(row: Callable[..., Any], logits, axis):
+def along_axis(row: Callable[..., Any], logits: Any, axis):
     """`row`, which works on the last dimension, applied along `axis`."""
     if axis == -1:
         return row(logits)
@@ -229,7 +229,7 @@ def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None =
 
 @api(v1=("math.softmax", "nn.softmax"))
 @tensor_function
-def softmax_v1(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
+def softmax_v1(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim: IntLike | None = None):
     """`softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(Softmax, logits, renamed("axis", axis, "dim", dim, -1))
 
@@ -258,6 +258,8 @@ def log_softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | No
 
 @api(v1=("math.log_softmax", "nn.log_softmax"))
 @tensor_function
-def log_softmax_v1(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim=None):
+def log_softmax_v1(
+    logits: TensorLike, axis: AxisLike | None = None, name: str | None = None, dim: IntLike | None = None
+):
     """`log_softmax` with the 1.x spelling `dim` of `axis`."""
     return along_axis(LogSoftmax, logits, renamed("axis", axis, "dim", dim, -1))

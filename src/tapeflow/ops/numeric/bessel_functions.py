@@ -13,6 +13,8 @@ large x, where K is negligible beside it, its value on the negative axis (DLMF 1
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,7 @@ _I_RULE = gaussian_rule(0.5)  # for x >= 22
 _TERMS = 16
 
 
-def _coefficients(order, sign, terms, harmonic: bool = False):
+def _coefficients(order: int, sign: int, terms: int, harmonic: bool = False):
     """Those of sign^k (x^2/4)^k / (k! (k + order)!), times H_k + H_(k + order) where `harmonic`."""
     out = []
     for k in range(terms):
@@ -36,27 +38,27 @@ def _coefficients(order, sign, terms, harmonic: bool = False):
     return out
 
 
-def _series(x, order, sign, terms=_TERMS):
+def _series(x: np.ndarray, order: int, sign: int, terms: int = _TERMS):
     """I_n (sign 1) or J_n (sign -1)."""
     return polynomial(x * x / 4, _coefficients(order, sign, terms)) * (x / 2) ** order
 
 
-def _second_series(x, order, sign):
+def _second_series(x: np.ndarray, order: int, sign: int):
     """The sum in K_n and Y_n that has harmonic numbers."""
     return polynomial(x * x / 4, _coefficients(order, sign, _TERMS, harmonic=True)) * (x / 2) ** order
 
 
-def _logarithm(x):
+def _logarithm(x: np.ndarray):
     return np.log(x / 2) + EULER
 
 
-def _k_near_zero(x, order):
+def _k_near_zero(x: np.ndarray, order: int):
     if order == 0:
         return _second_series(x, 0, 1) / 2 - _logarithm(x) * _series(x, 0, 1)
     return 1 / x + _logarithm(x) * _series(x, 1, 1) - _second_series(x, 1, 1) / 2
 
 
-def _integral(z, order, rule):
+def _integral(z: np.ndarray, order: int, rule: Sequence[Any]):
     """exp(z) K_n(z)."""
     root = np.sqrt(z)
     if order == 0:
@@ -64,7 +66,7 @@ def _integral(z, order, rule):
     return sum(2 * weight * (1 + u / z) / np.sqrt(2 + u / z) for u, weight in rule) / root
 
 
-def _k(x, order, scaled):
+def _k(x: np.ndarray, order: int, scaled: bool):
     low, high = np.minimum(x, 2), np.maximum(x, 2)
     near, far = _k_near_zero(low, order), _integral(high, order, _K_RULE)
     near, far = (near * np.exp(low), far) if scaled else (near, far * np.exp(-high))
@@ -72,23 +74,23 @@ def _k(x, order, scaled):
     return np.where(x > 0, value, np.where(x <= 0, np.inf, np.nan))  # as TensorFlow, also of negative numbers
 
 
-def k0(x):
+def k0(x: np.ndarray):
     return _k(x, 0, False)
 
 
-def k0e(x):
+def k0e(x: np.ndarray):
     return _k(x, 0, True)
 
 
-def k1(x):
+def k1(x: np.ndarray):
     return _k(x, 1, False)
 
 
-def k1e(x):
+def k1e(x: np.ndarray):
     return _k(x, 1, True)
 
 
-def _i(x, order, scaled):
+def _i(x: np.ndarray, order: int, scaled: bool):
     size = np.abs(x)
     low, high = np.minimum(size, 22), np.maximum(size, 22)
     near = _series(low, order, 1, 48)
@@ -105,30 +107,30 @@ def _i(x, order, scaled):
     return np.where(x < 0, -value, value) if order else value
 
 
-def i0(x):
+def i0(x: np.ndarray):
     return _i(x, 0, False)
 
 
-def i0e(x):
+def i0e(x: np.ndarray):
     return _i(x, 0, True)
 
 
-def i1(x):
+def i1(x: np.ndarray):
     return _i(x, 1, False)
 
 
-def i1e(x):
+def i1e(x: np.ndarray):
     return _i(x, 1, True)
 
 
-def _hankel(x, order):
+def _hankel(x: np.ndarray, order: int):
     """J_n(x) - i Y_n(x), for x >= 4."""
     finite = np.where(np.isfinite(x), x, 4)
     wave = np.cos(finite) - 1j * np.sin(finite)
     return 2j / math.pi * (1j**order) * wave * _integral(1j * finite, order, _H_RULE)
 
 
-def _j(x, order):
+def _j(x: np.ndarray, order: int):
     size = np.abs(x)
     near = _series(np.minimum(size, 4), order, -1, 24)
     value = np.where(size < 4, near, _hankel(np.maximum(size, 4), order).real)
@@ -136,15 +138,15 @@ def _j(x, order):
     return np.where(x < 0, -value, value) if order else value
 
 
-def j0(x):
+def j0(x: np.ndarray):
     return _j(x, 0)
 
 
-def j1(x):
+def j1(x: np.ndarray):
     return _j(x, 1)
 
 
-def _y(x, order):
+def _y(x: np.ndarray, order: int):
     low = np.minimum(x, 4)
     near = 2 / math.pi * _logarithm(low) * _series(low, order, -1, 24) - _second_series(low, order, -1) / math.pi
     if order:
@@ -154,9 +156,9 @@ def _y(x, order):
     return np.where(x > 0, value, np.where(x <= 0, -np.inf, np.nan))  # as TensorFlow, also of negative numbers
 
 
-def y0(x):
+def y0(x: np.ndarray):
     return _y(x, 0)
 
 
-def y1(x):
+def y1(x: np.ndarray):
     return _y(x, 1)

@@ -35,18 +35,18 @@ def erfcx(x: np.ndarray):
     return 2 / math.pi * np.minimum(x, 1e150) * total - residue
 
 
-def _upper(x):
+def _upper(x: np.ndarray):
     """erfc for x >= 0.4."""
     return exp_of_negative_square(x) * erfcx(x)
 
 
-def erf(x):
+def erf(x: np.ndarray):
     """2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x."""
     size = np.abs(x)
     return np.where(size < 1, _series(np.clip(x, -1, 1)), np.sign(x) * (1 - _upper(np.maximum(size, 1))))
 
 
-def erfc(x):
+def erfc(x: np.ndarray):
     """1 - erf(x), with its relative accuracy kept for large x."""
     size = np.abs(x)
     upper = _upper(np.maximum(size, 0.4))
@@ -76,7 +76,7 @@ def erfcinv(p: np.ndarray):
     return z
 
 
-def erfinv(x):
+def erfinv(x: np.ndarray):
     """The z with erf(z) = x; NaN outside [-1, 1]."""
     size = np.abs(x)
     outer = np.sign(x) * erfcinv(np.clip(1 - size, 1e-300, 0.5))

@@ -18,13 +18,13 @@ def polynomial(x: np.ndarray, coefficients: Iterable[float]):
     return total
 
 
-def split_square(x):
+def split_square(x: np.ndarray):
     """x^2 as the sum of a number without rounding error and a small one."""
     high = x.astype(np.float32).astype(np.float64)
     return high * high, (x - high) * (x + high)
 
 
-def exp_of_negative_square(x):
+def exp_of_negative_square(x: np.ndarray):
     """exp(-x^2), with an error that does not grow with x."""
     high, low = split_square(np.minimum(np.abs(x), 1e15))
     return np.exp(-high) * np.exp(-low)

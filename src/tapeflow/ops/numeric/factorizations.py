@@ -15,7 +15,7 @@ _BLOCK = 32
 _MOST_ITERATIONS = 30  # of the QR algorithm, for each eigenvalue
 
 
-def solve_triangular(a, b, lower):
+def solve_triangular(a: np.ndarray, b: np.ndarray, lower: bool):
     """The X of A @ X = b, where A is the lower or upper triangle of `a`; the other triangle is not read."""
     x = np.array(np.broadcast_to(b, (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:])))
     n = a.shape[-1]
@@ -34,7 +34,7 @@ def solve_triangular(a, b, lower):
     return x
 
 
-def lu(a):
+def lu(a: np.ndarray):
     """(L and U packed in one matrix, the order of rows), with partial pivoting, of matrices of shape (..., n, n)."""
     n = a.shape[-1]
     packed = a.reshape(math.prod(a.shape[:-2]), n, n).copy()
@@ -58,7 +58,7 @@ def lu(a):
     return packed.reshape(a.shape), order.reshape(a.shape[:-1])
 
 
-def _reflector(x):
+def _reflector(x: np.ndarray):
     """The unit vector v with (1 - 2 v v^H) x along the first axis; None for a zero x."""
     norm = np.linalg.norm(x)
     if norm == 0:
@@ -68,7 +68,7 @@ def _reflector(x):
     return v / np.linalg.norm(v)
 
 
-def _hessenberg(a):
+def _hessenberg(a: np.ndarray):
     """(H, Q) with a = Q H Q^H and H zero below its first subdiagonal."""
     h, q = a.copy(), np.eye(len(a), dtype=a.dtype)
     for k in range(len(a) - 2):
@@ -81,7 +81,7 @@ def _hessenberg(a):
     return h, q
 
 
-def _shift(corner):
+def _shift(corner: np.ndarray):
     """The eigenvalue of a 2 by 2 matrix that is next to its last element (Wilkinson)."""
     (a, b), (c, d) = corner
     half = (a - d) / 2
@@ -95,7 +95,7 @@ def _rotation(x, y):
     return np.array([[x.conjugate(), y.conjugate()], [-y, x]]) / norm if norm else np.eye(2, dtype=complex)
 
 
-def schur(a):
+def schur(a: np.ndarray):
     """(T, Q) with a = Q T Q^H, T upper triangular and Q unitary, of one complex matrix.
 
     Raises np.linalg.LinAlgError where the iteration does not converge.

@@ -76,13 +76,13 @@ def gammaln(x: np.ndarray):
     return np.where(np.isinf(x), np.inf, value)
 
 
-def log_gamma_of_one_plus(x):
+def log_gamma_of_one_plus(x: np.ndarray):
     """log gamma(1 + x) for x >= 0, with its relative accuracy kept for small x."""
     low = np.minimum(x, 0.5)
     return np.where(x < 0.5, polynomial(low, _AT_TWO) - np.log1p(low), gammaln(1 + x))
 
 
-def _positive_digamma(x):
+def _positive_digamma(x: np.ndarray):
     large, shift = x, np.zeros_like(x)
     for _ in range(int(_LARGE)):
         below = large < _LARGE
@@ -95,7 +95,7 @@ def _positive_digamma(x):
     return np.where(np.abs(z) < 0.25, polynomial(np.clip(z, -0.25, 0.25), _AT_ZERO), value)
 
 
-def digamma(x):
+def digamma(x: np.ndarray):
     """The derivative of log gamma; NaN at -1, -2, ..., infinite at 0 with the sign opposite to the zero's."""
     positive = _positive_digamma(np.where(x > 0, x, np.where(np.isfinite(x), 1 - x, 1)))
     fraction = x - np.round(x)
@@ -105,7 +105,7 @@ def digamma(x):
     return np.where((x <= 0) & (x == np.floor(x)), pole, value)
 
 
-def _zeta_of_positive(s, q):
+def _zeta_of_positive(s: np.ndarray, q: np.ndarray):
     """Hurwitz's zeta function for s > 1 and q > 0: terms up to q + n >= 10 + s, the rest by DLMF 2.10.1.
 
     Where the terms are negligible before that, so is the rest.
@@ -126,7 +126,7 @@ def _zeta_of_positive(s, q):
     return total + np.where(needed <= enough, rest, 0)
 
 
-def zeta(s, q):
+def zeta(s: np.ndarray, q: np.ndarray):
     """The sum of (q + n)^-s over n >= 0; NaN for s < 1, and for q < 0 unless s is whole.
 
     At the poles q = 0, -1, ... it is infinite where both sides have one sign, which is for even s, else NaN.
@@ -149,7 +149,7 @@ def zeta(s, q):
     return np.where((q == np.inf) & (s > 1), 0, value)
 
 
-def polygamma(order, x):
+def polygamma(order: np.ndarray, x: np.ndarray):
     """The derivative of digamma of a whole `order` >= 0 (DLMF 5.15.1)."""
     order, x = np.broadcast_arrays(order, x)
     safe = np.maximum(order, 1)

@@ -24,13 +24,13 @@ _NODES, _WEIGHTS = (v.tolist() for v in np.polynomial.legendre.leggauss(40))
 _EPS = 2.0**-53
 
 
-def _integral(function, end):
+def _integral(function: Callable[..., Any], end: np.ndarray):
     """The integral of a smooth decaying `function` from 0 to `end`."""
     half = end / 2
     return half * sum(w * function(half * (1 + node)) for node, w in zip(_NODES, _WEIGHTS, strict=True))
 
 
-def _end_of_tail(slope, curvature):
+def _end_of_tail(slope: np.ndarray, curvature: np.ndarray):
     """The v at which slope v + curvature v^2 / 2 says that nothing is left."""
     return 2 * _NEGLIGIBLE / (slope + np.sqrt(slope * slope + 2 * curvature * _NEGLIGIBLE))
 
@@ -74,7 +74,7 @@ def _upper_fraction(a: np.ndarray, x: np.ndarray):
     return gamma_factor(a, x) * value
 
 
-def _upper_near_zero(a, x):
+def _upper_near_zero(a: np.ndarray, x: np.ndarray):
     """Q(a, x) for small x: 1 - x^a / gamma(a + 1) - ..., without the cancellation of 1 and a power that is almost 1."""
     term, total = np.ones_like(x), np.zeros_like(x)
     for n in range(1, 40):
@@ -84,14 +84,14 @@ def _upper_near_zero(a, x):
     return -np.expm1(logarithm) - a * np.exp(logarithm) * total
 
 
-def _lower_tail(a, x):
+def _lower_tail(a: np.ndarray, x: np.ndarray):
     """P(a, x) for large a and x < a: the integral of t^(a-1) exp(-t) over t = x (1 - v)."""
     slope = a - 1 - x
     end = np.minimum(_end_of_tail(np.maximum(slope, 0), a - 1), 1)
     return gamma_factor(a, x) * _integral(lambda v: np.exp((a - 1) * log1p_minus(-v) - slope * v), end)
 
 
-def _upper_tail(a, x):
+def _upper_tail(a: np.ndarray, x: np.ndarray):
     """Q(a, x) for large a and x >= a: the integral over t = x (1 + v)."""
     slope = x - a + 1
     # v - log(1 + v) >= v^2 / (2 + 2 v)
@@ -140,7 +140,7 @@ def gammainc(a: np.ndarray, x: np.ndarray):
     return _of_valid_gamma(a, x, 0)
 
 
-def gammaincc(a, x):
+def gammaincc(a: np.ndarray, x: np.ndarray):
     """The upper regularised incomplete gamma function Q(a, x); NaN for a <= 0 or x < 0."""
     return _of_valid_gamma(a, x, 1)
 
@@ -201,13 +201,13 @@ def _beta_series(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     return _beta_factor(a, b, x, y) * power * (1 / a + total)
 
 
-def _beta_tail(a, b, x, y):
+def _beta_tail(a: np.ndarray, b: np.ndarray, x: np.ndarray, y: np.ndarray):
     """I_x(a, b) for large a and b and x below the mode: the integral over t = x (1 - v)."""
     ratio = x / y
     slope = np.maximum((a - 1) - (b - 1) * ratio, 0)
     end = np.minimum(_end_of_tail(slope, a - 1), 1)
 
-    def integrand(v):
+    def integrand(v: np.ndarray):
         w = ratio * v
         return np.exp((a - 1) * log1p_minus(-v) + (b - 1) * log1p_minus(w) - slope * v)
 

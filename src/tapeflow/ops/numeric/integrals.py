@@ -18,7 +18,7 @@ _STEP = 0.25
 _FRESNEL_RULE = gaussian_rule(0.15)
 
 
-def dawsn(x):
+def dawsn(x: np.ndarray):
     """exp(-x^2) times the integral of exp(t^2) from 0 to x."""
     size = np.abs(x)
     low = np.minimum(size, 1)
@@ -33,7 +33,7 @@ def dawsn(x):
     return np.where(np.isnan(x), np.nan, np.copysign(value, x))
 
 
-def _fresnel(x):
+def _fresnel(x: np.ndarray):
     """(S, C) of x >= 0."""
     low = np.minimum(x, 1.2)
     angle = math.pi / 2 * low * low
@@ -56,12 +56,12 @@ def _fresnel(x):
     return tuple(np.where(x < 1.2, a, np.where(settled, 0.5, b)) for a, b in zip(near, far, strict=True))
 
 
-def fresnel(x):
+def fresnel(x: np.ndarray):
     """The integrals of sin(pi t^2 / 2) and of cos(pi t^2 / 2) from 0 to x."""
     return tuple(np.where(np.isnan(x), np.nan, np.copysign(value, x)) for value in _fresnel(np.abs(x)))
 
 
-def expi(x):
+def expi(x: np.ndarray):
     """The exponential integral Ei; NaN for negative x, as in TensorFlow."""
     low = np.clip(x, 0, 40)
     terms = np.ones_like(low)
@@ -78,7 +78,7 @@ def expi(x):
     return np.where(x > 0, value, np.where(x == 0, -np.inf, np.nan))
 
 
-def spence(x):
+def spence(x: np.ndarray):
     """The integral of log(t) / (1 - t) from 1 to x, which is the dilogarithm of 1 - x; NaN for negative x.
 
     With u = log(x), the dilogarithm of 1 - x is the sum of B_n (-u)^(n+1) / (n+1)! over n >= 0.

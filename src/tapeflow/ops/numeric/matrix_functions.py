@@ -8,6 +8,8 @@ Hammarling).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +25,11 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 _LOG_NORM = 0.14  # up to here 8 terms of the logarithm's approximation are exact
 
 
-def _double(a):
+def _double(a: np.ndarray):
     return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
 
 
-def expm(a):
+def expm(a: np.ndarray):
     """The exponentials of matrices of shape (..., n, n)."""
     x = _double(a)
     norm = np.abs(x).sum(-2).max(-1, initial=0)[..., None, None]
@@ -51,7 +53,7 @@ def expm(a):
     return np.where(finite, value, np.nan).astype(a.dtype)
 
 
-def _triangular_root(t):
+def _triangular_root(t: np.ndarray):
     """The principal square root of an upper triangular matrix, column by column."""
     root = np.zeros_like(t)
     diagonal = np.sqrt(np.diagonal(t))
@@ -81,7 +83,7 @@ def _triangular_log(t):
     return np.triu(value)
 
 
-def _by_schur_form(function, a):
+def _by_schur_form(function: Callable[..., Any], a: np.ndarray):
     """`function` of each matrix of a stack; NaN where a matrix is not finite, or a real one has no real result."""
     out = np.full(a.shape, np.nan, np.complex128)
     for at in np.ndindex(a.shape[:-2]):
@@ -93,11 +95,11 @@ def _by_schur_form(function, a):
     return (out if a.dtype.kind == "c" else out.real).astype(a.dtype)
 
 
-def sqrtm(a):
+def sqrtm(a: np.ndarray):
     """The principal square roots of matrices of shape (..., n, n)."""
     return _by_schur_form(_triangular_root, a)
 
 
-def logm(a):
+def logm(a: np.ndarray):
     """The principal logarithms of complex matrices of shape (..., n, n)."""
     return _by_schur_form(_triangular_log, a)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _BYTES, _WIDE = (dtypes.quint8,), (dtypes.qint32,)
 _NEVER = "it computes in integers that stand for floats"
 
 
-def _centered(x, low: float, high: float) -> np.ndarray:
+def _centered(x: Any, low: float, high: float) -> np.ndarray:
     """The levels of `x` counted from that of zero."""
     return numbers(x).astype(np.int64) - level_of(0.0, low, high, x.dtype)
 
@@ -192,7 +192,7 @@ def _floats(values, low: float, high: float, kind) -> list[np.float32]:
     return [np.float32(float(first) + (int(v) - int(info.min)) * scale) for v in values]
 
 
-def _used(input, low: float, high: float) -> tuple[float, float]:
+def _used(input: Any, low: float, high: float) -> tuple[float, float]:
     """The range of the floats that levels stand for, which includes zero."""
     x = numbers(input)
     if not x.size:
@@ -252,7 +252,7 @@ def _requantized(input, low, high, new_low, new_high, out_type):
 _RESULT = "output: out_type, output_min: float32, output_max: float32"
 
 
-def _narrow(out_type: DType, allowed) -> None:
+def _narrow(out_type: DType, allowed: Sequence[DType]) -> None:
     if out_type not in allowed:
         listed = " or ".join(each.name for each in allowed)
         raise invalid(f"out_type must be {listed}, got {out_type.name}")
@@ -268,7 +268,8 @@ def _narrow(out_type: DType, allowed) -> None:
     shape=lambda call: [call.shape(0), (), ()],
 )
 def Requantize(
-    xp: ModuleType, input, input_min, input_max, requested_output_min, requested_output_max, out_type
+    xp: ModuleType, input: Array, input_min: np.ndarray, input_max: np.ndarray, requested_output_min: np.ndarray,
+    requested_output_max: np.ndarray, out_type: DType,
 ):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")
     new_low = scalar(requested_output_min, "requested_output_min")
@@ -314,7 +315,9 @@ def _(rng: SampleGenerator):
     ranks="input_min: 0, input_max: 0",
     shape=lambda call: [call.shape(0), (), ()],
 )
-def QuantizeDownAndShrinkRange(xp: ModuleType, input, input_min, input_max, out_type):
+def QuantizeDownAndShrinkRange(
+    xp: ModuleType, input: Array, input_min: np.ndarray, input_max: np.ndarray, out_type: DType
+):
     low, high = scalar(input_min, "input_min"), scalar(input_max, "input_max")
     _narrow(out_type, _BYTES)
     if not np.isfinite(low) or not np.isfinite(high):

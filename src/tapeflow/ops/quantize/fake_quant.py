@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.annotations import Array, FloatLike, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -30,7 +30,7 @@ def _levels(num_bits: int, narrow_range: bool) -> tuple[int, int]:
     return 1 if narrow_range else 0, (1 << num_bits) - 1
 
 
-def nudged(xp: ModuleType, low, high, num_bits, narrow_range):
+def nudged(xp: ModuleType, low: Any, high: Any, num_bits: int, narrow_range: bool):
     """(the lowest number, the highest, the step) of the range moved so that zero is one of its steps."""
     first, last = _levels(num_bits, narrow_range)
     low, high = xp.asarray(low, np.float32), xp.asarray(high, np.float32)
@@ -44,7 +44,7 @@ def nudged(xp: ModuleType, low, high, num_bits, narrow_range):
         return (first - zero) * step, (last - zero) * step, step
 
 
-def _rounded(xp: ModuleType, x, low, high, num_bits, narrow_range):
+def _rounded(xp: ModuleType, x: Array, low: Any, high: Any, num_bits: int, narrow_range: bool):
     bottom, top, step = nudged(xp, low, high, num_bits, narrow_range)
     with np.errstate(all="ignore"):
         clamped = xp.clip(x, bottom, top) - bottom
@@ -53,23 +53,23 @@ def _rounded(xp: ModuleType, x, low, high, num_bits, narrow_range):
     return xp.where((xp.asarray(low) == 0) & (xp.asarray(high) == 0), 0, out).astype(np.float32)
 
 
-def _inside(xp: ModuleType, x, low, high, num_bits, narrow_range):
+def _inside(xp: ModuleType, x: Array, low: TensorLike, high: TensorLike, num_bits: int, narrow_range: bool):
     bottom, top, _ = nudged(xp, low, high, num_bits, narrow_range)
     return (x >= bottom) & (x <= top), x < bottom, x > top
 
 
-def _check_range(low, high) -> None:
+def _check_range(low: float, high: float) -> None:
     if not low < high:
         raise invalid(f"min has to be smaller than max, was: {low} >= {high}")
 
 
-def _check_scalars(low, high) -> None:
+def _check_scalars(low: np.ndarray, high: np.ndarray) -> None:
     for value, name in ((low, "min"), (high, "max")):
         if value.ndim:
             raise invalid(f"`{name}` must be rank 0 but is rank {value.ndim}")
 
 
-def _check_channels(x, low, high) -> None:
+def _check_channels(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     depth = x.shape[-1] if x.ndim else 0
     if not x.ndim:
         raise invalid("`inputs` must have at least one dimension")
@@ -80,7 +80,7 @@ def _check_channels(x, low, high) -> None:
             raise invalid(f"{name} has incorrect size, expected {depth} was {len(value)}")
 
 
-def _by_steps(x, low, high, num_bits, narrow_range: bool):
+def _by_steps(x, low, high, num_bits: int, narrow_range: bool):
     """The reference: the nearest of all numbers of the range, listed."""
     first, last = (1 if narrow_range else 0), 2**num_bits - 1
     step = (float(high) - float(low)) / (last - first)
@@ -96,7 +96,7 @@ def _numbers(rng: SampleGenerator, *shape):
 
 @op("FakeQuantWithMinMaxArgs", "inputs: float32 -> outputs: float32", attrs=_RANGE,
     shape=shapes.elementwise)  # fmt: skip
-def FakeQuantWithMinMaxArgs(xp: ModuleType, inputs: Array, min, max, num_bits, narrow_range):
+def FakeQuantWithMinMaxArgs(xp: ModuleType, inputs: Array, min: float, max: float, num_bits: int, narrow_range: bool):
     _check_range(min, max)
     return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
@@ -118,11 +118,11 @@ def _(rng: SampleGenerator):
 
 
 @FakeQuantWithMinMaxArgs.reference
-def _(inputs, min, max, num_bits, narrow_range: bool):
+def _(inputs: np.ndarray, min: float, max: float, num_bits: int, narrow_range: bool):
     return _by_steps(inputs, min, max, num_bits, narrow_range)
 
 
-def _same_shapes(gradients, inputs) -> None:
+def _same_shapes(gradients: Any, inputs: Any) -> None:
     if gradients.shape != inputs.shape:
         raise invalid(
             f"gradient and input must be the same size: {shape_text(gradients.shape)} and {shape_text(inputs.shape)}"
@@ -133,7 +133,7 @@ def _same_shapes(gradients, inputs) -> None:
     "gradients: float32, inputs: float32 -> backprops: float32", attrs=_RANGE,
     shape=shapes.elementwise)  # fmt: skip
 def FakeQuantWithMinMaxArgsGradient(
-    xp: ModuleType, gradients: Array, inputs: Array, min, max, num_bits, narrow_range
+    xp: ModuleType, gradients: Array, inputs: Array, min: float, max: float, num_bits: int, narrow_range: bool
 ):
     _check_range(min, max)
     _same_shapes(gradients, inputs)
@@ -150,7 +150,7 @@ def _(rng: SampleGenerator):
 
 
 @FakeQuantWithMinMaxArgsGradient.reference
-def _(dy, x, min, max, num_bits, narrow_range: bool):
+def _(dy: np.ndarray, x: np.ndarray, min: float, max: float, num_bits: int, narrow_range: bool):
     step = (max - min) / (2**num_bits - 1 - narrow_range)
     shift = min - np.round(min / step) * step
     return np.where((x >= min - shift) & (x <= max - shift), dy, 0)
@@ -171,7 +171,7 @@ def _range_rule(at: int, channels: bool):
 
 
 def _vars_row(name: str, check: Callable[..., Any]):
-    def kernel(xp: ModuleType, inputs, min, max, num_bits, narrow_range):
+    def kernel(xp: ModuleType, inputs: Array, min: Array, max: Array, num_bits: int, narrow_range: bool):
         check(inputs, min, max)
         return _rounded(xp, inputs, min, max, num_bits, narrow_range)
 
@@ -180,7 +180,10 @@ def _vars_row(name: str, check: Callable[..., Any]):
 
 
 def _vars_gradient_row(name: str, check: Callable[..., Any], axes_of: Callable[..., Any]):
-    def kernel(xp: ModuleType, gradients, inputs, min, max, num_bits, narrow_range):
+    def kernel(
+        xp: ModuleType, gradients: Array, inputs: Array, min: FloatLike, max: FloatLike, num_bits: int,
+        narrow_range: bool,
+    ):
         _same_shapes(gradients, inputs)
         check(inputs, min, max)
         inside, below, above = _inside(xp, inputs, min, max, num_bits, narrow_range)
@@ -196,7 +199,7 @@ def _vars_gradient_row(name: str, check: Callable[..., Any], axes_of: Callable[.
               shape=_range_rule(1, check is _check_channels))(kernel)  # fmt: skip
 
 
-def _scalars(x, low, high):
+def _scalars(x: np.ndarray, low: np.ndarray, high: np.ndarray):
     _check_scalars(low, high)
 
 
@@ -252,11 +255,11 @@ def _(rng: SampleGenerator):
 
 
 @FakeQuantWithMinMaxVarsPerChannel.reference
-def _(x, low, high, **attrs):
+def _(x: np.ndarray, low: np.ndarray, high: np.ndarray, **attrs):
     return np.stack([_by_steps(x[..., k], low[k], high[k], **attrs) for k in range(len(low))], -1)
 
 
-def _three(dy, x, low, high, num_bits, narrow_range: bool):
+def _three(dy, x, low, high, num_bits: int, narrow_range: bool):
     step = (float(high) - float(low)) / (2**num_bits - 1 - narrow_range)
     shift = float(low) - np.round(float(low) / step) * step
     bottom, top = float(low) - shift, float(high) - shift
@@ -291,7 +294,7 @@ def _(rng: SampleGenerator):
 
 
 @FakeQuantWithMinMaxVarsPerChannelGradient.reference
-def _(dy, x, low, high, **attrs):
+def _(dy: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, **attrs):
     parts = [_three(dy[..., k], x[..., k], low[k], high[k], **attrs) for k in range(len(low))]
     dx, d_low, d_high = zip(*parts, strict=True)
     return np.stack(dx, -1), np.array(d_low), np.array(d_high)
@@ -303,11 +306,7 @@ def _(dy, x, low, high, **attrs):
 @api("quantization.fake_quant_with_min_max_args", v1="fake_quant_with_min_max_args")
 @tensor_function
 def fake_quant_with_min_max_args(
-    inputs: TensorLike,
-    min=-6,
-    max=6,
-    num_bits=8,
-    narrow_range: bool = False,
+    inputs: TensorLike, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """Clamp numbers to [min, max] and round them to one of 2 ** num_bits numbers, of which zero is one.
@@ -329,13 +328,8 @@ def fake_quant_with_min_max_args(
 @api("quantization.fake_quant_with_min_max_args_gradient", v1="fake_quant_with_min_max_args_gradient")
 @tensor_function
 def fake_quant_with_min_max_args_gradient(
-    gradients: TensorLike,
-    inputs: TensorLike,
-    min=-6,
-    max=6,
-    num_bits=8,
-    narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: FloatLike = -6, max: FloatLike = 6, num_bits: IntLike = 8,
+    narrow_range: bool = False, name: str | None = None,
 ) -> Tensor:
     """Compute the gradient of `fake_quant_with_min_max_args`: that of a clamp.
 
@@ -359,11 +353,7 @@ def fake_quant_with_min_max_args_gradient(
 @api("quantization.fake_quant_with_min_max_vars", v1="fake_quant_with_min_max_vars")
 @tensor_function
 def fake_quant_with_min_max_vars(
-    inputs: TensorLike,
-    min: TensorLike,
-    max: TensorLike,
-    num_bits=8,
-    narrow_range: bool = False,
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """Clamp and round numbers as `fake_quant_with_min_max_args`, with limits that are tensors, and learn.
@@ -385,8 +375,8 @@ def fake_quant_with_min_max_vars(
 @api("quantization.fake_quant_with_min_max_vars_gradient", v1="fake_quant_with_min_max_vars_gradient")
 @tensor_function
 def fake_quant_with_min_max_vars_gradient(
-    gradients: TensorLike, inputs: TensorLike, min, max, num_bits=8, narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: FloatLike, max: FloatLike, num_bits: IntLike = 8,
+    narrow_range: bool = False, name: str | None = None,
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars`.
 
@@ -408,11 +398,7 @@ def fake_quant_with_min_max_vars_gradient(
 @api("quantization.fake_quant_with_min_max_vars_per_channel", v1="fake_quant_with_min_max_vars_per_channel")
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel(
-    inputs: TensorLike,
-    min: TensorLike,
-    max: TensorLike,
-    num_bits=8,
-    narrow_range: bool = False,
+    inputs: TensorLike, min: TensorLike, max: TensorLike, num_bits: int = 8, narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """Clamp and round numbers as `fake_quant_with_min_max_vars`, with limits for each channel, the last dimension.
@@ -437,8 +423,8 @@ def fake_quant_with_min_max_vars_per_channel(
 )  # fmt: skip
 @tensor_function
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: TensorLike, inputs: TensorLike, min, max, num_bits=8, narrow_range: bool = False,
-    name: str | None = None,
+    gradients: TensorLike, inputs: TensorLike, min: FloatLike, max: FloatLike, num_bits: IntLike = 8,
+    narrow_range: bool = False, name: str | None = None,
 ):
     """Compute the gradients of `fake_quant_with_min_max_vars_per_channel`.
 

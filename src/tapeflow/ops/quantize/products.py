@@ -6,7 +6,7 @@ A level is `scale * (q - offset)`; the functions return the result, and the rang
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def integer_of(kind) -> np.iinfo:
     return np.iinfo(kind[0] if kind.names else kind)
 
 
-def scalar(value, name: str) -> float:
+def scalar(value: Any, name: str) -> float:
     """An end of a range. Raises InvalidArgumentError for what is no scalar."""
     if np.ndim(value):
         raise invalid(
@@ -102,13 +102,13 @@ def _pooled(input, low, high, ksize, strides, padding, reduce):
     return levels(y, input.dtype), np.float32(low), np.float32(high)
 
 
-def _mean(x, inside):
+def _mean(x: np.ndarray, inside: np.ndarray):
     # Rounded towards zero.
     total, count = np.where(inside, x, 0).sum(0), inside.sum(0)
     return np.sign(total) * (np.abs(total) // count)
 
 
-def _largest(x, inside):
+def _largest(x: np.ndarray, inside: np.ndarray):
     return np.where(inside, x, np.iinfo(np.int64).min).max(0)
 
 
@@ -122,7 +122,10 @@ def _pool_row(name: str, reduce: Callable[..., Any], quantizes: str):
         shape=_pool_rule,
         quantizes=(quantizes,),
     )
-    def row(xp: ModuleType, input, min_input, max_input, ksize, strides, padding):
+    def row(
+        xp: ModuleType, input: Array, min_input: Array, max_input: Array, ksize: Sequence[int],
+        strides: Sequence[int], padding: str,
+    ):
         return _pooled(input, min_input, max_input, ksize, strides, padding, reduce)
 
     row.gradient(None)
@@ -183,8 +186,8 @@ def _conv_rule(call: ShapeCall):
     quantizes=("Conv2D",),
 )
 def QuantizedConv2D(
-    xp: ModuleType, input, filter, min_input, max_input, min_filter, max_filter, out_type, strides, padding,
-    dilations,
+    xp: ModuleType, input: Any, filter: Any, min_input: Array, max_input: Array, min_filter: Array, max_filter: Array,
+    out_type: DType, strides: Sequence[int], padding: str, dilations: Sequence[int],
 ):
     limits = {"min_input": min_input, "max_input": max_input, "min_filter": min_filter, "max_filter": max_filter}
     low, high, filter_low, filter_high = (scalar(v, name) for name, v in limits.items())
@@ -237,7 +240,7 @@ def _(rng):
     yield Sample(x, deep, *limits, **attrs, raises=InvalidArgumentError)
 
 
-def _clipped(features, low, high, bottom: float, top: float | None, out_type: DType):
+def _clipped(features: Any, low: Any, high: Any, bottom: float, top: float | None, out_type: DType):
     low, high = scalar(low, "min_features"), scalar(high, "max_features")
     if out_type.as_numpy_dtype != features.dtype:
         raise invalid(f"out_type must be the dtype of the features, got {out_type.name}")
@@ -313,7 +316,7 @@ def _(rng):
 @api(v1="nn.quantized_avg_pool")
 @tensor_function
 def quantized_avg_pool(
-    input: TensorLike, min_input, max_input, ksize, strides, padding, name: str | None = None
+    input: TensorLike, min_input, max_input, ksize, strides, padding: str | Sequence[Any], name: str | None = None
 ):
     """(The averages of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedAvgPool(input, min_input, max_input, list(ksize), list(strides), padding)
@@ -322,7 +325,7 @@ def quantized_avg_pool(
 @api(v1="nn.quantized_max_pool")
 @tensor_function
 def quantized_max_pool(
-    input: TensorLike, min_input, max_input, ksize, strides, padding, name: str | None = None
+    input: TensorLike, min_input, max_input, ksize, strides, padding: str | Sequence[Any], name: str | None = None
 ):
     """(The largest elements of windows of a quantized image, its range's minimum and maximum)."""
     return QuantizedMaxPool(input, min_input, max_input, list(ksize), list(strides), padding)
@@ -331,8 +334,9 @@ def quantized_max_pool(
 @api(v1="nn.quantized_conv2d")
 @tensor_function
 def quantized_conv2d(
-    input: TensorLike, filter, min_input, max_input, min_filter, max_filter, strides, padding,
-    out_type: DTypeLike = dtypes.qint32, dilations=(1, 1, 1, 1), name: str | None = None,
+    input: TensorLike, filter: TensorLike, min_input, max_input, min_filter, max_filter, strides,
+    padding: str | Sequence[Any], out_type: DTypeLike = dtypes.qint32, dilations=(1, 1, 1, 1),
+    name: str | None = None,
 ):
     """(The convolution of a quantized image with a quantized filter as qint32, its range's minimum and maximum)."""
     return QuantizedConv2D(

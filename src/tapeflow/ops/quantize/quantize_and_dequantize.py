@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, AxisLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
@@ -45,7 +45,7 @@ def _spread(values, x, axis, name: str):
     return values.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
-def _found(x, axis):
+def _found(x: Any, axis: int):
     """The least and the greatest number, of all or of each slice along `axis`."""
     others = None if axis == -1 else tuple(i for i in range(x.ndim) if i != axis)
     keep = axis != -1
@@ -53,7 +53,8 @@ def _found(x, axis):
 
 
 def _quantized(
-    xp: ModuleType, x, low, high, signed_input, num_bits, range_given, round_mode, narrow_range, axis
+    xp: ModuleType, x: Array, low: Array, high: Array, signed_input: bool, num_bits: int, range_given: bool,
+    round_mode: str, narrow_range: bool, axis: int,
 ):
     if axis < -1 or axis >= x.ndim:
         raise invalid(f"Axis should be -1 or 0 or a positive value less than {x.ndim}, but given axis value was {axis}")
@@ -219,9 +220,9 @@ def _(rng: SampleGenerator):
 @api("quantization.quantize_and_dequantize_v2")
 @public
 def quantize_and_dequantize_v2(
-    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits=8,
-    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None,
-    narrow_range: bool = False, axis: AxisLike | None = None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits: IntLike = 8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False,
+    axis: AxisLike | None = None,
 ) -> Tensor:
     """`input` rounded to the numbers that `num_bits` can hold; the gradient is that of the identity in the range.
 
@@ -252,9 +253,9 @@ def quantize_and_dequantize_v2(
 @api("quantization.quantize_and_dequantize")
 @public
 def quantize_and_dequantize(
-    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits=8,
-    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None,
-    narrow_range: bool = False, axis: AxisLike | None = None,
+    input: TensorLike, input_min: TensorLike, input_max: TensorLike, signed_input: bool = True, num_bits: IntLike = 8,
+    range_given: bool = False, round_mode: str = "HALF_TO_EVEN", name: str | None = None, narrow_range: bool = False,
+    axis: AxisLike | None = None,
 ) -> Tensor:
     """Round numbers to those that `num_bits` can hold; the gradient is that of the identity everywhere.
 

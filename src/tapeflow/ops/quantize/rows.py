@@ -39,12 +39,12 @@ def _storage(kind):
     return np.dtype(_STORAGE[name])
 
 
-def _plain(values):
+def _plain(values: Any):
     """The integers of a quantized array."""
     return values.view(_storage(values.dtype)) if values.dtype.names else values
 
 
-def _round_away(x):
+def _round_away(x: np.ndarray):
     return np.copysign(np.floor(np.abs(x) + 0.5), x)
 
 
@@ -132,7 +132,7 @@ def _scale_of(low, high, least, most):
            "ensure_minimum_range": 0.01},
     shape=lambda call: [call.shape(0), *[range_shape(call, 0, 1)] * 2])  # fmt: skip
 def QuantizeV2(
-    xp: ModuleType, input: Array, min_range: Array, max_range: Array, T: DType, mode, axis: int,
+    xp: ModuleType, input: Array, min_range: Array, max_range: Array, T: DType, mode: str, axis: int,
     narrow_range: bool, round_mode: str, ensure_minimum_range: float,
 ):
     limits = np.iinfo(_storage(T))
@@ -169,7 +169,7 @@ def _from_combined(q, low, high, limits):
     return (q.astype(np.float32) + np.float32(half)) * scale + low
 
 
-def _from_first(q, low, high, limits):
+def _from_first(q: np.ndarray, low, high, limits):
     scale = np.float64(high - low) / (float(limits.max) - float(limits.min))
     with np.errstate(all="ignore"):
         start = np.where(scale == 0, low, np.rint(low / scale) * scale)
@@ -181,7 +181,7 @@ def _from_first(q, low, high, limits):
     attrs={"mode": _MODES, "narrow_range": False, "axis": -1, "dtype": dtype(dtypes.float32)},
     shape=same_with_range)  # fmt: skip
 def Dequantize(
-    xp: ModuleType, input: Array, min_range: Array, max_range: Array, mode, narrow_range: bool, axis: int,
+    xp: ModuleType, input: Array, min_range: Array, max_range: Array, mode: str, narrow_range: bool, axis: int,
     dtype: DType,
 ):
     if dtype not in (dtypes.float32, dtypes.bfloat16):
@@ -319,9 +319,9 @@ def _(rng: SampleGenerator):
 @api("quantization.quantize", v1="quantize")
 @tensor_function
 def quantize(
-    input: TensorLike, min_range, max_range, T, mode: str = "MIN_COMBINED",
+    input: TensorLike, min_range, max_range, T: DTypeLike, mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO", name: str | None = None, narrow_range: bool = False,
-    axis: AxisLike | None = None, ensure_minimum_range=0.01,
+    axis: AxisLike | None = None, ensure_minimum_range: float = 0.01,
 ):
     """Compute numbers of a quantized dtype that stand for floats.
 
@@ -363,9 +363,9 @@ def quantize(
 @api(v1="quantize_v2")
 @tensor_function
 def quantize_v2(
-    input: TensorLike, min_range, max_range, T, mode: str = "MIN_COMBINED", name: str | None = None,
+    input: TensorLike, min_range, max_range, T: DTypeLike, mode: str = "MIN_COMBINED", name: str | None = None,
     round_mode: str = "HALF_AWAY_FROM_ZERO", narrow_range: bool = False, axis: AxisLike | None = None,
-    ensure_minimum_range=0.01,
+    ensure_minimum_range: float = 0.01,
 ):
     """`quantize` with the order of arguments of 1.x's `quantize_v2`."""
     return quantize(
@@ -408,7 +408,7 @@ def dequantize(
 
 @api("quantization.quantized_concat", v1="quantized_concat")
 @tensor_function
-def quantized_concat(concat_dim, values, input_mins, input_maxes, name: str | None = None):
+def quantized_concat(concat_dim, values: Any, input_mins, input_maxes, name: str | None = None):
     """Join quantized tensors, as numbers of one range.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ _BYTES = (dtypes.quint8, dtypes.qint8)
 _NEVER = "it computes in integers that stand for floats"
 
 
-def _reach(limits, room: int) -> float:
+def _reach(limits: Sequence[float], room: int) -> float:
     """The greatest number that the sum stands for: so many times that of the inputs' ranges."""
     for low, high in zip(limits[::2], limits[1::2], strict=True):
         if not low < high:
@@ -36,7 +37,7 @@ def _wide(out_type: DType) -> np.dtype:
     return np.dtype(out_type.as_numpy_dtype)
 
 
-def _rounded(x: np.ndarray) -> np.ndarray:
+def _rounded(x: Any) -> np.ndarray:
     """The nearest whole numbers; halves are rounded away from zero."""
     return np.copysign(np.floor(np.abs(x) + x.dtype.type(0.5)), x)
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.quantize.products import levels, numbers, quantized
@@ -29,7 +31,7 @@ def attrs_of(*parts: str) -> dict:
     return {f"{part}_{name}" if part else name: kind for part in parts for name, kind in kinds.items()}
 
 
-def spread(values, zeros, axis: int, shape) -> tuple[np.ndarray, np.ndarray]:
+def spread(values, zeros, axis: int, shape: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """Scales and zero points in the shape by which they meet numbers of a shape.
 
     Raises InvalidArgumentError for an axis that is not there, and for scales of other sizes.
@@ -85,7 +87,7 @@ _BOTH = "scales: float32, zero_points: int32"
 @row("UniformQuantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _FLOAT},
       {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformQuantize(
-    xp: ModuleType, input, scales, zero_points, Tout, quantization_axis, quantization_min_val,
+    xp: ModuleType, input: Array, scales, zero_points, Tout: DType, quantization_axis, quantization_min_val,
     quantization_max_val,
 ):
     scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
@@ -119,7 +121,7 @@ def _(rng):
 @row("UniformDequantize", f"input: Tin, {_BOTH} -> output: Tout", {"Tin": _INTEGERS},
       {"Tout": dtype, **attrs_of("")}, shapes.same_as_first)  # fmt: skip
 def UniformDequantize(
-    xp: ModuleType, input, scales, zero_points, Tout, quantization_axis, quantization_min_val,
+    xp: ModuleType, input: Any, scales, zero_points, Tout: DType, quantization_axis, quantization_min_val,
     quantization_max_val,
 ):
     scale, zero = spread(scales, zero_points, quantization_axis, input.shape)
@@ -148,7 +150,7 @@ def requantized(x, scale, zero, new_scale, new_zero, limits, out_type):
       {"Tin": (dtypes.qint8, dtypes.qint32)}, {"Tout": dtype, **attrs_of("input", "output")},
       shapes.same_as_first)  # fmt: skip
 def UniformRequantize(
-    xp: ModuleType, input, input_scales, input_zero_points, output_scales, output_zero_points, Tout,
+    xp: ModuleType, input: Array, input_scales, input_zero_points, output_scales, output_zero_points, Tout: DType,
     input_quantization_axis, input_quantization_min_val, input_quantization_max_val, output_quantization_axis,
     output_quantization_min_val, output_quantization_max_val,
 ):  # fmt: skip
@@ -188,8 +190,8 @@ def dot_rule(call: ShapeCall):
       {"Tout": dtype, **attrs_of("lhs", "rhs", "output")},
       dot_rule)  # fmt: skip
 def UniformQuantizedDot(
-    xp: ModuleType, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
-    output_zero_points, Tout, **attrs,
+    xp: ModuleType, lhs, rhs: Any, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
+    output_zero_points, Tout: DType, **attrs,
 ):  # fmt: skip
     for name, x in (("lhs", lhs), ("rhs", rhs)):
         if x.ndim != 2:

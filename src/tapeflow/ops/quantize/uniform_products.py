@@ -11,7 +11,8 @@ from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.quantize.products import numbers, quantized
 from tapeflow.ops.quantize.uniform import (
@@ -213,7 +214,9 @@ def _rows_quantized(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
 @row("UniformQuantizedConvolutionHybrid", f"lhs: Tlhs, rhs: Trhs, {_RIGHT} -> output: Tout",
      {"Tlhs": (dtypes.float32,), "Trhs": (dtypes.qint8,)}, {"Tout": dtype, **_ATTRS, **attrs_of("rhs")},
      _convolution_rule)  # fmt: skip
-def UniformQuantizedConvolutionHybrid(xp: ModuleType, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
+def UniformQuantizedConvolutionHybrid(
+    xp: ModuleType, lhs, rhs: Array, rhs_scales, rhs_zero_points, Tout: DType, **attrs
+):
     axes, run = _multiplied(lhs, rhs, attrs)
     limits_of(attrs["rhs_quantization_min_val"], attrs["rhs_quantization_max_val"])
     weights, its = _right(
@@ -229,7 +232,7 @@ def UniformQuantizedConvolutionHybrid(xp: ModuleType, lhs, rhs, rhs_scales, rhs_
 
 @row("UniformQuantizedDotHybrid", f"lhs: Tlhs, rhs: Trhs, {_RIGHT} -> output: Tout",
      {"Tlhs": (dtypes.float32,), "Trhs": (dtypes.qint8,)}, {"Tout": dtype, **attrs_of("rhs")}, dot_rule)  # fmt: skip
-def UniformQuantizedDotHybrid(xp: ModuleType, lhs, rhs, rhs_scales, rhs_zero_points, Tout, **attrs):
+def UniformQuantizedDotHybrid(xp: ModuleType, lhs, rhs: Array, rhs_scales, rhs_zero_points, Tout: DType, **attrs):
     if lhs.ndim != 2 or rhs.ndim != 2 or lhs.shape[1] != rhs.shape[0]:
         raise invalid(f"lhs and rhs must be matrices that fit: {shape_text(lhs.shape)} and {shape_text(rhs.shape)}")
     limits_of(attrs["rhs_quantization_min_val"], attrs["rhs_quantization_max_val"])

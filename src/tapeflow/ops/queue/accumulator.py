@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, IntLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -35,34 +37,34 @@ def _accumulator(handle: Any, cls: type = Accumulator) -> Any:
 
 
 @resource_op("ResourceConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True)
-def ResourceConditionalAccumulator(name, dtype, shape, reduction_type):
+def ResourceConditionalAccumulator(name: str, dtype: DTypeLike, shape: ShapeLike, reduction_type: str):
     return Accumulator(name, dtype, shape, reduction_type)
 
 
 @resource_op("SparseConditionalAccumulator", "-> handle: resource", _NEW, _scalar, makes=True, handles="string")
-def SparseConditionalAccumulator_(name, dtype, shape, reduction_type):
+def SparseConditionalAccumulator_(name: str, dtype: DTypeLike, shape: ShapeLike, reduction_type: str):
     return SparseAccumulator(name, dtype, shape, reduction_type)
 
 
 @resource_op("ResourceAccumulatorApplyGradient", "handle: resource, local_step: int64, gradient: dtype ->",
              {"dtype": dtype})  # fmt: skip
-def ResourceAccumulatorApplyGradient(handle, local_step, gradient, dtype):
+def ResourceAccumulatorApplyGradient(handle: Accumulator, local_step: Tensor, gradient: Tensor, dtype: DTypeLike):
     _accumulator(handle).apply(int(local_step.numpy()), gradient.numpy())
 
 
 @resource_op("ResourceAccumulatorNumAccumulated", "handle: resource -> num_accumulated: int32", shapes=_scalar)
-def ResourceAccumulatorNumAccumulated(handle):
+def ResourceAccumulatorNumAccumulated(handle: Accumulator):
     return _accumulator(handle).count
 
 
 @resource_op("ResourceAccumulatorSetGlobalStep", "handle: resource, new_global_step: int64 ->")
-def ResourceAccumulatorSetGlobalStep(handle, new_global_step):
+def ResourceAccumulatorSetGlobalStep(handle: Accumulator, new_global_step: Tensor):
     _accumulator(handle).set_step(int(new_global_step.numpy()))
 
 
 @resource_op("ResourceAccumulatorTakeGradient", "handle: resource, num_required: int32 -> average: dtype",
              {"dtype": dtype}, patience=2)  # fmt: skip
-def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
+def ResourceAccumulatorTakeGradient(handle: Accumulator, num_required: Tensor, dtype: DTypeLike):
     return _accumulator(handle).take(int(num_required.numpy()))
 
 
@@ -72,7 +74,8 @@ def ResourceAccumulatorTakeGradient(handle, num_required, dtype):
     {"dtype": dtype, "has_known_shape": boolean}, handles="string",
 )  # fmt: skip
 def SparseAccumulatorApplyGradient(
-    handle, local_step, gradient_indices, gradient_values, gradient_shape, dtype, has_known_shape
+    handle: SparseAccumulator, local_step: Tensor, gradient_indices: Tensor, gradient_values: Tensor,
+    gradient_shape: Tensor, dtype: DTypeLike, has_known_shape: bool,
 ):
     _accumulator(handle, SparseAccumulator).apply(
         int(local_step.numpy()), gradient_indices.numpy(), gradient_values.numpy(),
@@ -83,7 +86,7 @@ def SparseAccumulatorApplyGradient(
 @resource_op("SparseAccumulatorTakeGradient",
              "handle: resource, num_required: int32 -> indices: int64, values: dtype, shape: int64",
              {"dtype": dtype}, patience=2, handles="string")  # fmt: skip
-def SparseAccumulatorTakeGradient(handle, num_required, dtype):
+def SparseAccumulatorTakeGradient(handle: SparseAccumulator, num_required: Tensor, dtype: DTypeLike):
     return list(_accumulator(handle, SparseAccumulator).take(int(num_required.numpy())))
 
 
@@ -103,7 +106,7 @@ class ConditionalAccumulatorBase:
       accumulator_ref: the resource tensor of the accumulator.
     """
 
-    def __init__(self, dtype, shape, accumulator_ref):
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike | None, accumulator_ref: Tensor):
         self._dtype = dtypes.as_dtype(dtype)
         self._shape = TensorShape(shape)
         self._accumulator_ref = accumulator_ref
@@ -125,20 +128,20 @@ class ConditionalAccumulatorBase:
         """The dtype of the gradients."""
         return self._dtype
 
-    def num_accumulated(self, name=None):
+    def num_accumulated(self, name: str | None = None):
         """How many gradients were summed: an int32 tensor."""
         return ResourceAccumulatorNumAccumulated(
             self._accumulator_ref, name=name or f"{self._name}_NumAccumulated"
         )
 
-    def set_global_step(self, new_global_step, name=None):
+    def set_global_step(self, new_global_step: IntLike, name: str | None = None):
         """Says which step is being summed; gradients of older ones are dropped."""
         return ResourceAccumulatorSetGlobalStep(
             self._accumulator_ref, cast(new_global_step, dtypes.int64), name=name or f"{self._name}_SetGlobalStep"
         )
 
 
-def _checked(reduction_type):
+def _checked(reduction_type: str):
     if reduction_type not in ("MEAN", "SUM"):
         raise ValueError(
             f"Value for attr 'reduction_type' of \"{reduction_type}\" is not in the list of allowed values: "
@@ -160,12 +163,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
     """
 
     def __init__(
-        self,
-        dtype,
-        shape=None,
-        shared_name=None,
-        name="conditional_accumulator",
-        reduction_type="MEAN",
+        self, dtype: DTypeLike, shape: ShapeLike | None = None, shared_name: str | None = None,
+        name: str = "conditional_accumulator", reduction_type: str = "MEAN",
     ):
         ref = ResourceConditionalAccumulator(
             dtype=dtypes.as_dtype(dtype), shape=TensorShape(shape), shared_name=shared_name or "",
@@ -173,7 +172,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )  # fmt: skip
         super().__init__(dtype, shape, ref)
 
-    def apply_grad(self, grad, local_step=0, name=None):
+    def apply_grad(self, grad: Any, local_step: IntLike = 0, name: str | None = None):
         """Adds a gradient; it is dropped if `local_step` is behind the accumulator's step."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
@@ -181,7 +180,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             self._accumulator_ref, cast(local_step, dtypes.int64), grad, dtype=self._dtype, name=name
         )
 
-    def take_grad(self, num_required, name=None):
+    def take_grad(self, num_required: int, name: str | None = None):
         """The mean, or sum, of the gradients, once there are `num_required`. Begins the next step."""
         out = ResourceAccumulatorTakeGradient(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
@@ -202,12 +201,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     """
 
     def __init__(
-        self,
-        dtype,
-        shape=None,
-        shared_name=None,
-        name="sparse_conditional_accumulator",
-        reduction_type="MEAN",
+        self, dtype: DTypeLike, shape: Any = None, shared_name: str | None = None,
+        name: str = "sparse_conditional_accumulator", reduction_type: str = "MEAN",
     ):
         ref = SparseConditionalAccumulator_(
             dtype=dtypes.as_dtype(dtype), shape=TensorShape(shape), shared_name=shared_name or "",
@@ -215,14 +210,17 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )  # fmt: skip
         super().__init__(dtype, shape, ref)
 
-    def apply_indexed_slices_grad(self, grad, local_step=0, name=None):
+    def apply_indexed_slices_grad(self, grad: IndexedSlices, local_step=0, name: str | None = None):
         """Adds a gradient, an `IndexedSlices`."""
         return self.apply_grad(
             grad_indices=grad.indices, grad_values=grad.values, grad_shape=grad.dense_shape,
             local_step=local_step, name=name,
         )  # fmt: skip
 
-    def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name=None):
+    def apply_grad(
+        self, grad_indices: TensorLike, grad_values: TensorLike, grad_shape: Sequence[int] | None = None,
+        local_step: int = 0, name: str | None = None,
+    ):
         """Adds a gradient: rows `grad_values` with numbers `grad_indices` of a tensor of shape `grad_shape`.
 
         Its run raises InvalidArgumentError for shapes that do not fit.
@@ -236,7 +234,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             dtype=self._dtype, has_known_shape=known, name=name,
         )  # fmt: skip
 
-    def take_grad(self, num_required, name=None):
+    def take_grad(self, num_required: int, name: str | None = None):
         """(indices, values, shape) of the mean, or sum, once there are `num_required` gradients."""
         return tuple(
             SparseAccumulatorTakeGradient(
@@ -244,7 +242,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             )
         )
 
-    def take_indexed_slices_grad(self, num_required, name=None):
+    def take_indexed_slices_grad(self, num_required: int, name: str | None = None):
         """As `take_grad`, as an `IndexedSlices`."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(values, indices, shape)

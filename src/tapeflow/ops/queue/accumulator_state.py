@@ -120,7 +120,7 @@ class SparseAccumulator(Accumulator):
             self._rows[i] = self._rows[i] + row if i in self._rows else row.copy()
             self._times[i] = self._times.get(i, 0) + 1
 
-    def _check(self, indices: np.ndarray, values: np.ndarray, shape: Any) -> None:
+    def _check(self, indices: np.ndarray, values: Any, shape: Any) -> None:
         if indices.ndim != 1:
             raise _invalid(
                 f"Input indices should be vector but received shape: {_bracketed(indices.shape)}"

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.queue.waiting_lines import Lines
@@ -187,14 +189,14 @@ def _scalar(attrs: Any, inputs: Any) -> list[Any]:
     {"component_types": type_list, "shapes": shape_list([]), "capacity": -1,
      "container": "", "shared_name": ""}, _scalar, makes=True, handles="string_ref",
 )  # fmt: skip
-def _new(name: str, component_types, shapes, capacity):
+def _new(name: str, component_types: Sequence[Any], shapes, capacity: int):
     """A new barrier. Raises InvalidArgumentError for shapes that do not fit the types, and for a capacity."""
     return Barrier(name, component_types, shapes, capacity)
 
 
 @resource_op("BarrierInsertMany", "handle: resource, keys: string, values: T ->",
              {"T": dtype, "component_index": integer}, handles="string_ref")  # fmt: skip
-def BarrierInsertMany(handle, keys, values, T, component_index):
+def BarrierInsertMany(handle: Array, keys: Any, values: Any, T: DType, component_index):
     """Adds a component to the tuples of keys."""
     array = values.numpy()
     array = array if isinstance(array, np.ndarray) else np.array(array)
@@ -209,7 +211,10 @@ def BarrierInsertMany(handle, keys, values, T, component_index):
     {"component_types": type_list, "allow_small_batch": False, "wait_for_incomplete": False,
      "timeout_ms": -1}, patience=2, handles="string_ref",
 )  # fmt: skip
-def BarrierTakeMany(handle, num_elements, component_types, allow_small_batch, wait_for_incomplete, timeout_ms):
+def BarrierTakeMany(
+    handle: Array, num_elements: Any, component_types: Sequence[Any], allow_small_batch, wait_for_incomplete,
+    timeout_ms,
+):
     """Takes whole tuples, once there are so many."""
     barrier = _barrier(handle)
     if timeout_ms != -1:
@@ -227,18 +232,18 @@ def BarrierTakeMany(handle, num_elements, component_types, allow_small_batch, wa
 
 @resource_op("BarrierClose", "handle: resource ->", {"cancel_pending_enqueues": False},
              handles="string_ref")  # fmt: skip
-def BarrierClose(handle, cancel_pending_enqueues):
+def BarrierClose(handle: Array, cancel_pending_enqueues: bool):
     """Takes no new keys from now on."""
     _barrier(handle).close(cancel_pending_enqueues)
 
 
 @resource_op("BarrierReadySize", "handle: resource -> size: int32", shapes=_scalar, handles="string_ref")
-def BarrierReadySize(handle):
+def BarrierReadySize(handle: Array):
     """How many tuples are whole."""
     return _barrier(handle).ready_size()
 
 
 @resource_op("BarrierIncompleteSize", "handle: resource -> size: int32", shapes=_scalar, handles="string_ref")
-def BarrierIncompleteSize(handle):
+def BarrierIncompleteSize(handle: Array):
     """How many tuples lack components."""
     return _barrier(handle).incomplete_size()

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DeadlineExceededError, InvalidArgumentError, OpError
 from tapeflow.core.threads.waiting import Wait
 from tapeflow.ops.array.joining import concat
@@ -200,7 +202,10 @@ def _batch_shapes(attrs: Any, inputs: Any) -> list[Any]:
      **_NAMED, "batching_queue": "", "T": type_list},
     _batch_shapes, patience=1, keeps=Batcher,
 )  # fmt: skip
-def Batch(batcher, in_tensors, max_batch_size, batch_timeout_micros, allowed_batch_sizes, batching_queue, **unused):
+def Batch(
+    batcher: Batcher, in_tensors: Sequence[Tensor], max_batch_size: int, batch_timeout_micros: int,
+    allowed_batch_sizes: Sequence[int], batching_queue: str, **unused,
+):
     """The joined inputs for one call of a batch, with what of them belongs to whom; no rows for the others."""
     check_sizes(allowed_batch_sizes, max_batch_size)
     task = Task(in_tensors)
@@ -227,7 +232,9 @@ def _extents_in(batch_index: Any) -> list[list[int]]:
     "Unbatch", "batched_tensor: T, batch_index: int64, id: int64 -> unbatched_tensor: T",
     {"timeout_micros": integer, **_NAMED, "T": dtype}, _unbatched_shape, patience=2, keeps=Unbatcher,
 )  # fmt: skip
-def Unbatch(unbatcher, batched_tensor, batch_index, id, timeout_micros, T):
+def Unbatch(
+    unbatcher: Unbatcher, batched_tensor: Tensor, batch_index: Tensor, id: Tensor, timeout_micros: int, T: DType
+):
     """The rows that belong to the call `id`, which may come with the call that has the batch."""
     extents = _extents_in(batch_index)
     if extents and (batched_tensor.shape.rank == 0 or extents[-1][2] > batched_tensor.shape[0]):
@@ -241,7 +248,9 @@ def Unbatch(unbatcher, batched_tensor, batch_index, id, timeout_micros, T):
     "UnbatchGrad", "original_input: T, batch_index: int64, grad: T, id: int64 -> batched_grad: T",
     {**_NAMED, "T": dtype}, _unbatched_shape, patience=2, keeps=Unbatcher,
 )  # fmt: skip
-def UnbatchGrad(unbatcher, original_input, batch_index, grad, id, T):
+def UnbatchGrad(
+    unbatcher: Unbatcher, original_input: Tensor, batch_index: Tensor, grad: Tensor, id: Tensor, T: DType
+):
     """The joined gradients for the call that has the batch; no rows for the others."""
     unbatcher.give(int(id.numpy()), grad, _GRADIENT_SECONDS)
     extents = _extents_in(batch_index)

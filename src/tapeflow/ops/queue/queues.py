@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import dtypes as kinds
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import names_itself, public_methods
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.ops.array.gather import gather
@@ -32,13 +34,13 @@ from tapeflow.ops.random import seed as random_seed
 from tapeflow.ops.static import static_value
 
 
-def _type_list(dtypes):
+def _type_list(dtypes: DType | Sequence[DType]):
     if not isinstance(dtypes, (list, tuple)):
         return [kinds.as_dtype(dtypes)]
     return [kinds.as_dtype(t) for t in dtypes]
 
 
-def _shape_list(shapes, dtypes, partial: bool = False):
+def _shape_list(shapes: Sequence[Any] | None, dtypes, partial: bool = False):
     """Shapes of components, from one shape or a list of these; None if nothing is known."""
     if shapes is None:
         if partial:
@@ -61,7 +63,7 @@ def _shape_list(shapes, dtypes, partial: bool = False):
     return shapes
 
 
-def _name_list(names, dtypes):
+def _name_list(names, dtypes: Sequence[DType]):
     if names is None:
         return None
     if not isinstance(names, (list, tuple)):
@@ -72,7 +74,7 @@ def _name_list(names, dtypes):
     return list(names)
 
 
-def common(a, b):
+def common(a: TensorShape, b: TensorShape):
     """The shape that two shapes have in common."""
     if a.rank is None or a.rank != b.rank:
         return TensorShape(None)
@@ -101,7 +103,10 @@ class QueueBase:
     Raises ValueError for lists of different lengths.
     """
 
-    def __init__(self, dtypes, shapes, names, queue_ref):
+    def __init__(
+        self, dtypes: Sequence[DType], shapes: Sequence[TensorShape] | None, names: Sequence[str] | None,
+        queue_ref: Tensor,
+    ):
         self._dtypes = _type_list(dtypes)
         if shapes is not None:
             if len(shapes) != len(self._dtypes):
@@ -116,7 +121,7 @@ class QueueBase:
         self._name = op.name.split("/")[-1] if op is not None else "queue"
 
     @staticmethod
-    def from_list(index, queues):
+    def from_list(index: Tensor, queues: Sequence[Any]):
         """The queue with number `index` of a list of queues.
 
         Raises TypeError for what is no list of queues, or queues of different types.
@@ -161,7 +166,7 @@ class QueueBase:
         """The names of the components, or None."""
         return self._names
 
-    def _components(self, vals):
+    def _components(self, vals: Sequence[Any] | int):
         """The values of an element, or of several, as tensors."""
         if isinstance(vals, dict):
             if not self._names:
@@ -184,7 +189,7 @@ class QueueBase:
             for i, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
         ]
 
-    def enqueue(self, vals, name: str | None = None):
+    def enqueue(self, vals: Any, name: str | None = None):
         """Puts one element in, once there is room.
 
         Raises ValueError or TypeError for what does not fit; its run CancelledError for a closed queue.
@@ -195,7 +200,7 @@ class QueueBase:
                 value.shape.assert_is_compatible_with(shape)
             return QueueEnqueueV2(self._queue_ref, vals, name=scope)
 
-    def enqueue_many(self, vals, name: str | None = None):
+    def enqueue_many(self, vals: Sequence[Any], name: str | None = None):
         """Puts the slices of the components along their first axis in, one after the other."""
         with _scope(name, f"{self._name}_EnqueueMany") as scope:
             vals = self._components(vals)
@@ -210,7 +215,7 @@ class QueueBase:
                 value.shape[1:].assert_is_compatible_with(shape)
             return QueueEnqueueManyV2(self._queue_ref, vals, name=scope)
 
-    def _element(self, tensors):
+    def _element(self, tensors: Sequence[Tensor]):
         if self._names:
             return dict(zip(self._names, tensors, strict=True))
         return tensors[0] if len(tensors) == 1 else tensors
@@ -222,21 +227,21 @@ class QueueBase:
         )
         return self._shaped(found, ())
 
-    def dequeue_many(self, n, name: str | None = None):
+    def dequeue_many(self, n: int, name: str | None = None):
         """`n` elements, stacked along a new first axis, once there are so many."""
         found = QueueDequeueManyV2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
         return self._shaped(found, (static_value(n) if hasattr(n, "dtype") else n,))
 
-    def dequeue_up_to(self, n, name: str | None = None):
+    def dequeue_up_to(self, n: int, name: str | None = None):
         """As `dequeue_many`; of a closed queue those that are left, if there are some."""
         found = QueueDequeueUpToV2(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
         )
         return self._shaped(found, (None,))
 
-    def _shaped(self, tensors, batch):
+    def _shaped(self, tensors: Sequence[Tensor], batch: Any):
         first = [None if b is None else int(b) for b in batch]
         for x, shape in zip(tensors, self._shapes, strict=True):
             if is_symbolic_tensor(x):
@@ -262,7 +267,10 @@ def _scope(name: str | None, otherwise: str) -> Any:
     return name_scope(name or otherwise)
 
 
-def _make(row: Callable[..., Any], types, shapes, capacity, shared_name, name: str, **attrs):
+def _make(
+    row: Callable[..., Any], types, shapes: Sequence[TensorShape] | None, capacity: int, shared_name: str | None,
+    name: str, **attrs,
+):
     return row(
         component_types=types,
         shapes=shapes or [],
@@ -285,7 +293,10 @@ class FIFOQueue(QueueBase):
       shared_name: graphs' queues with the same one are one queue in a session.
     """
 
-    def __init__(self, capacity, dtypes, shapes=None, names=None, shared_name=None, name: str = "fifo_queue"):
+    def __init__(
+        self, capacity: int, dtypes: DType | Sequence[DType], shapes: Sequence[Any] | None = None,
+        names: Sequence[str] | None = None, shared_name: str | None = None, name: str = "fifo_queue",
+    ):
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types)
         names = _name_list(names, types)
@@ -306,7 +317,8 @@ class PaddingFIFOQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, dtypes, shapes, names=None, shared_name=None, name: str = "padding_fifo_queue"
+        self, capacity: int, dtypes: DType | Sequence[DType], shapes: Sequence[Any] | None,
+        names: Sequence[str] | None = None, shared_name: str | None = None, name: str = "padding_fifo_queue",
     ):
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types, partial=True)
@@ -330,8 +342,9 @@ class RandomShuffleQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed: int | None = None,
-        shared_name=None, name: str = "random_shuffle_queue",
+        self, capacity: int, min_after_dequeue: int, dtypes: DType | Sequence[DType],
+        shapes: Sequence[Any] | None = None, names: Sequence[str] | None = None, seed: int | None = None,
+        shared_name: str | None = None, name: str = "random_shuffle_queue",
     ):  # fmt: skip
         types = _type_list(dtypes)
         shapes = _shape_list(shapes, types)
@@ -359,7 +372,8 @@ class PriorityQueue(QueueBase):
     """
 
     def __init__(
-        self, capacity, types, shapes=None, names=None, shared_name=None, name: str = "priority_queue"
+        self, capacity: int, types: DType, shapes: Sequence[Any] | None = None, names: Sequence[str] | None = None,
+        shared_name: str | None = None, name: str = "priority_queue",
     ):
         types = _type_list(types)
         shapes = _shape_list(shapes, types)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.files.tf_record import TFRecordOptions
@@ -24,6 +25,9 @@ from tapeflow.ops.queue.reader_state import (
 )
 from tapeflow.ops.state.resource_op import expect, resource_op
 from tapeflow.ops.table import integer
+
+if TYPE_CHECKING:
+    from tapeflow.ops.queue.queues import FIFOQueue
 
 _NAMED = {"container": "", "shared_name": ""}
 _EAGER = (
@@ -52,13 +56,13 @@ def IdentityReaderV2(name: str):
 
 @resource_op("TextLineReaderV2", "-> reader_handle: resource", {"skip_header_lines": 0, **_NAMED}, _scalar,
              makes=True, touches="files")  # fmt: skip
-def TextLineReaderV2(name: str, skip_header_lines):
+def TextLineReaderV2(name: str, skip_header_lines: int):
     return LineReader(name, skip_header_lines)
 
 
 @resource_op("TFRecordReaderV2", "-> reader_handle: resource", {**_NAMED, "compression_type": ""}, _scalar,
              makes=True, touches="files")  # fmt: skip
-def TFRecordReaderV2(name: str, compression_type):
+def TFRecordReaderV2(name: str, compression_type: str):
     return ExampleReader(name, compression_type)
 
 
@@ -67,13 +71,15 @@ def TFRecordReaderV2(name: str, compression_type):
     {"header_bytes": 0, "record_bytes": integer, "footer_bytes": 0, "hop_bytes": 0,
      **_NAMED, "encoding": ""}, _scalar, makes=True, touches="files",
 )  # fmt: skip
-def FixedLengthRecordReaderV2(name: str, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
+def FixedLengthRecordReaderV2(
+    name: str, header_bytes: int, record_bytes: int, footer_bytes: int, hop_bytes: int, encoding: str
+):
     return FixedReader(name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding)
 
 
 @resource_op("ReaderReadV2", "reader_handle: resource, queue_handle: resource -> key: string, value: string",
              shapes=lambda attrs, inputs: [(), ()], patience=2, touches="files")  # fmt: skip
-def ReaderReadV2(reader_handle, queue_handle):
+def ReaderReadV2(reader_handle: Any, queue_handle: Queue):
     return [_text(x) for x in _reader(reader_handle).read(expect(queue_handle, Queue, "queue"))]
 
 
@@ -82,7 +88,7 @@ def ReaderReadV2(reader_handle, queue_handle):
     "reader_handle: resource, queue_handle: resource, num_records: int64 -> keys: string, values: string",
     shapes=lambda attrs, inputs: [(None,), (None,)], patience=2, touches="files",
 )  # fmt: skip
-def ReaderReadUpToV2(reader_handle, queue_handle, num_records):
+def ReaderReadUpToV2(reader_handle: LineReader, queue_handle: Queue, num_records: Tensor):
     found = _reader(reader_handle).read_up_to(
         expect(queue_handle, Queue, "queue"), int(num_records.numpy())
     )
@@ -90,27 +96,27 @@ def ReaderReadUpToV2(reader_handle, queue_handle, num_records):
 
 
 @resource_op("ReaderNumRecordsProducedV2", "reader_handle: resource -> records_produced: int64", shapes=_scalar)
-def ReaderNumRecordsProducedV2(reader_handle):
+def ReaderNumRecordsProducedV2(reader_handle: WorkReader):
     return _reader(reader_handle).produced
 
 
 @resource_op("ReaderNumWorkUnitsCompletedV2", "reader_handle: resource -> units_completed: int64", shapes=_scalar)
-def ReaderNumWorkUnitsCompletedV2(reader_handle):
+def ReaderNumWorkUnitsCompletedV2(reader_handle: Array):
     return _reader(reader_handle).finished
 
 
 @resource_op("ReaderSerializeStateV2", "reader_handle: resource -> state: string", shapes=_scalar)
-def ReaderSerializeStateV2(reader_handle):
+def ReaderSerializeStateV2(reader_handle: WorkReader):
     return _text(_reader(reader_handle).serialize())
 
 
 @resource_op("ReaderRestoreStateV2", "reader_handle: resource, state: string ->")
-def ReaderRestoreStateV2(reader_handle, state):
+def ReaderRestoreStateV2(reader_handle: WorkReader, state: Tensor):
     _reader(reader_handle).restore(state.numpy())
 
 
 @resource_op("ReaderResetV2", "reader_handle: resource ->")
-def ReaderResetV2(reader_handle):
+def ReaderResetV2(reader_handle: WorkReader):
     _reader(reader_handle).reset()
 
 
@@ -136,7 +142,7 @@ class ReaderBase:
     Raises RuntimeError if operations run eagerly.
     """
 
-    def __init__(self, reader_ref, supports_serialize: bool = False):
+    def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
         if context.executing_eagerly():
             raise RuntimeError(_EAGER)
         self._reader_ref = reader_ref
@@ -152,11 +158,11 @@ class ReaderBase:
         """Whether it can tell where it is."""
         return self._supports_serialize
 
-    def read(self, queue, name: str | None = None):
+    def read(self, queue: FIFOQueue, name: str | None = None):
         """(key, value) of the next record: string scalars. Its run takes a name from `queue` where one is needed."""
         return tuple(ReaderReadV2(self._reader_ref, _ref(queue), name=name))
 
-    def read_up_to(self, queue, num_records, name: str | None = None):
+    def read_up_to(self, queue: FIFOQueue, num_records: int, name: str | None = None):
         """(keys, values) of the next records, `num_records` at most: string vectors."""
         number = convert_to_tensor(num_records, dtypes.int64)
         return tuple(ReaderReadUpToV2(self._reader_ref, _ref(queue), number, name=name))
@@ -202,7 +208,7 @@ class WholeFileReader(ReaderBase):
 class TextLineReader(ReaderBase):
     """Gives the lines of text files, without the first `skip_header_lines`."""
 
-    def __init__(self, skip_header_lines=None, name: str | None = None):
+    def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
         super().__init__(TextLineReaderV2(skip_header_lines=skip_header_lines or 0, name=name))
 
 
@@ -218,8 +224,8 @@ class FixedLengthRecordReader(ReaderBase):
     """
 
     def __init__(
-        self, record_bytes, header_bytes=None, footer_bytes=None, hop_bytes=None, name: str | None = None,
-        encoding=None,
+        self, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None,
+        hop_bytes: int | None = None, name: str | None = None, encoding=None,
     ):  # fmt: skip
         ref = FixedLengthRecordReaderV2(
             record_bytes=record_bytes, header_bytes=header_bytes or 0, footer_bytes=footer_bytes or 0,

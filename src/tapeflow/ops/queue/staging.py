@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.queue.staging_state import OrderedStagingMap, StagingArea, StagingMap
 from tapeflow.ops.state.resource_op import resource_op
@@ -20,19 +22,19 @@ def _scalar(attrs: Any, inputs: Any) -> list[Any]:
 
 
 @resource_op("Stage", "values: dtypes ->", _ATTRS, patience=1, keeps=StagingArea)
-def Stage(area, values, capacity, memory_limit, dtypes):
+def Stage(area, values: Array, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
     """Puts a tuple of tensors behind those that are there, once there is room."""
     area.put(values, capacity, memory_limit)
 
 
 @resource_op("Unstage", "-> values: dtypes", _ATTRS, patience=2, keeps=StagingArea)
-def Unstage(area, capacity, memory_limit, dtypes):
+def Unstage(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
     """Takes the first tuple, once there is one."""
     return area.take()
 
 
 @resource_op("StagePeek", "index: int32 -> values: dtypes", _ATTRS, patience=2, keeps=StagingArea)
-def StagePeek(area, index, capacity, memory_limit, dtypes):
+def StagePeek(area, index: Any, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
     """The tuple at a place, once there is one."""
     if index.shape.rank:
         raise InvalidArgumentError(None, None, "index must be scalar")
@@ -40,13 +42,13 @@ def StagePeek(area, index, capacity, memory_limit, dtypes):
 
 
 @resource_op("StageSize", "-> size: int32", _ATTRS, _scalar, keeps=StagingArea)
-def StageSize(area, capacity, memory_limit, dtypes):
+def StageSize(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
     """How many tuples there are."""
     return area.size()
 
 
 @resource_op("StageClear", "->", _ATTRS, keeps=StagingArea)
-def StageClear(area, capacity, memory_limit, dtypes):
+def StageClear(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
     """Drops all tuples."""
     area.clear()
 
@@ -69,39 +71,42 @@ def _define(prefix: str, keeps: type[StagingMap]) -> None:
 
     @resource_op(f"{prefix}Stage", "key: int64, indices: int32, values: fake_dtypes ->",
                  {**_LIMITS, **_TYPES, "fake_dtypes": type_list, **_NAMED}, patience=1, keeps=keeps)  # fmt: skip
-    def stage(area, key, indices, values, capacity, memory_limit, dtypes, fake_dtypes):
+    def stage(
+        area, key: Array, indices: Array, values: Array, capacity: int, memory_limit: int, dtypes: Sequence[Any],
+        fake_dtypes,
+    ):
         """Puts parts of the tuple of a key, once there is room."""
         area.put(_key(key), _indices(indices, len(values)), values, len(dtypes), capacity, memory_limit)
 
     @resource_op(f"{prefix}Unstage", "key: int64, indices: int32 -> values: dtypes", _ATTRS, patience=2, keeps=keeps)
-    def unstage(area, key, indices, capacity, memory_limit, dtypes):
+    def unstage(area, key: Array, indices: Array, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """Takes parts of the tuple of a key, once it is whole."""
         return area.take(_key(key), _indices(indices, len(dtypes)))
 
     @resource_op(f"{prefix}Peek", "key: int64, indices: int32 -> values: dtypes", _ATTRS, patience=2, keeps=keeps)
-    def peek(area, key, indices, capacity, memory_limit, dtypes):
+    def peek(area, key: Array, indices: Array, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """Parts of the tuple of a key, once it is whole."""
         return area.take(_key(key), _indices(indices, len(dtypes)), stays=True)
 
     @resource_op(f"{prefix}UnstageNoKey", "indices: int32 -> key: int64, values: dtypes", _ATTRS, patience=2,
                  keeps=keeps)  # fmt: skip
-    def unstage_any(area, indices, capacity, memory_limit, dtypes):
+    def unstage_any(area, indices: Array, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """Takes parts of the first tuple, once there is one, and tells its key."""
         key, values = area.take_any(_indices(indices, len(dtypes)))
         return [key, *values]
 
     @resource_op(f"{prefix}Size", "-> size: int32", _ATTRS, _scalar, keeps=keeps)
-    def size(area, capacity, memory_limit, dtypes):
+    def size(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """How many tuples are whole."""
         return area.size()
 
     @resource_op(f"{prefix}IncompleteSize", "-> size: int32", _ATTRS, _scalar, keeps=keeps)
-    def incomplete_size(area, capacity, memory_limit, dtypes):
+    def incomplete_size(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """How many tuples lack parts."""
         return area.incomplete_size()
 
     @resource_op(f"{prefix}Clear", "->", _ATTRS, keeps=keeps)
-    def clear(area, capacity, memory_limit, dtypes):
+    def clear(area, capacity: int, memory_limit: int, dtypes: Sequence[Any]):
         """Drops all tuples."""
         area.clear()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array import construction, joining, layout, reorder
 from tapeflow.ops.array import gather as dense_gather
@@ -91,7 +92,7 @@ def _of_lengths(values, lengths, uniform, rows):
     return RaggedTensor.from_uniform_row_length(values, uniform, rows, validate=False)
 
 
-def reverse(tensor, axis, name: str | None = None):
+def reverse(tensor: RaggedTensor, axis: Sequence[int], name: str | None = None):
     """`tf.reverse` of a ragged tensor along axes that are known.
 
     Raises ValueError for axes that are out of range or unknown.
@@ -105,7 +106,7 @@ def reverse(tensor, axis, name: str | None = None):
     return out
 
 
-def _reversed(value, axis):
+def _reversed(value: RaggedTensor, axis: int):
     if not isinstance(value, RaggedTensor):
         return reorder.reverse(value, [axis])
     if axis == 0:
@@ -120,7 +121,7 @@ def _reversed(value, axis):
 # Dimensions of size one
 
 
-def squeeze(input, axis=None, name: str | None = None):
+def squeeze(input: RaggedTensor, axis: Sequence[Any] | float | str | None = None, name: str | None = None):
     """`tf.squeeze` of a ragged tensor, whose axes must be said.
 
     Raises ValueError without an axis, InvalidArgumentError for a dimension of another size than one.
@@ -156,7 +157,8 @@ def _squeezed(value, axis):
 
 
 def gather(
-    params, indices, validate_indices: bool | None = None, axis=None, batch_dims=0, name: str | None = None
+    params: RaggedTensor, indices, validate_indices: bool | None = None, axis: int | None = None, batch_dims: int = 0,
+    name: str | None = None,
 ):
     """`tf.gather` where `params` or `indices` are ragged.
 
@@ -178,7 +180,7 @@ def _as_rows(value):
     return value if isinstance(value, RaggedTensor) else RaggedTensor.from_tensor(value)
 
 
-def _gathered(params, indices, axis, batch):
+def _gathered(params: RaggedTensor, indices, axis: int, batch: int):
     ragged = isinstance(params, RaggedTensor), isinstance(indices, RaggedTensor)
     if not any(ragged):
         return dense_gather.gather(params, indices, axis=axis, batch_dims=batch)
@@ -206,7 +208,7 @@ def _gathered(params, indices, axis, batch):
     return rows.with_values(_gathered(rows.values, indices, axis - 1, 0))
 
 
-def _for_each_row(indices, rows):
+def _for_each_row(indices, rows: Tensor):
     """The same indices for each of so many rows."""
     if isinstance(indices, RaggedTensor) or indices.shape.rank:
         one = expand_dims(indices, 0)
@@ -216,7 +218,7 @@ def _for_each_row(indices, rows):
     return repeat(layout.reshape(indices, [1]), layout.reshape(rows, [1]))
 
 
-def _gathered_rows(params, indices):
+def _gathered_rows(params: RaggedTensor, indices: Tensor):
     if isinstance(indices, RaggedTensor):
         return indices.with_values(_gathered_rows(params, indices.values))
     rank = indices.shape.rank
@@ -246,7 +248,7 @@ def _with_outer(rows, sizes):
     return out
 
 
-def _gathered_of_rows(params, indices):
+def _gathered_of_rows(params: RaggedTensor, indices):
     """From each row of `params` the elements at the indices in the same row."""
     scalars = not isinstance(indices, RaggedTensor) and indices.shape.rank == 1
     if scalars:
@@ -281,7 +283,7 @@ def _gathered_of_rows(params, indices):
     return out.to_tensor() if dense and not isinstance(params.values, RaggedTensor) else out
 
 
-def _inside(number, lengths):
+def _inside(number: Tensor, lengths: Tensor):
     return (
         assert_non_negative_v1(number, message="indices must not be negative"),
         assert_less_v1(number, lengths, message="indices are out of range of the rows"),
@@ -296,7 +298,9 @@ def batch_gather(params, indices, name: str | None = None):
     return gather(params, indices, batch_dims=indices.shape.rank - 1)
 
 
-def gather_nd(params, indices, batch_dims=0, name: str | None = None, bad_indices_policy: str = ""):
+def gather_nd(
+    params: RaggedTensor, indices, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
+):
     """`tf.gather_nd` where `params` or `indices` are ragged. Raises ValueError for another policy than DEFAULT."""
     if bad_indices_policy not in ("", "DEFAULT"):
         raise ValueError("non-default bad_indices_policy not supported for ragged gather")
@@ -344,7 +348,7 @@ def _product(sizes):
     return total
 
 
-def _element(params, indices, size):
+def _element(params: RaggedTensor, indices: Tensor, size: int):
     """What the rows of an `[n, size]` matrix of indices point to."""
     if not isinstance(params, RaggedTensor):
         return dense_gather.gather_nd(params, indices)
@@ -391,7 +395,7 @@ def where_v1(condition, x=None, y=None, name: str | None = None):
 
 
 def one_hot(
-    indices, depth, on_value=None, off_value=None, axis=None, dtype: DTypeLike | None = None,
+    indices, depth: int, on_value=None, off_value=None, axis=None, dtype: DTypeLike | None = None,
     name: str | None = None,
 ):
     """`tf.one_hot` of ragged indices. Raises ValueError for an axis that lies in the ragged dimensions."""
@@ -414,7 +418,7 @@ def one_hot(
 _BAD_SPLIT = "The sizes of the parts must sum up to the size of the dimension"
 
 
-def split(value, num_or_size_splits, axis=0, num=None, name: str | None = None):
+def split(value, num_or_size_splits, axis: int = 0, num: int | None = None, name: str | None = None):
     """`tf.split` of a ragged tensor along its rows or a uniform dimension: a list of ragged tensors.
 
     Raises ValueError for a ragged dimension, InvalidArgumentError for sizes that do not sum up to it.
@@ -449,7 +453,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name: str | None = None):
     return out
 
 
-def _sizes_of_parts(total, given, num):
+def _sizes_of_parts(total, given, num: int | None):
     """The sizes of the parts that `total` is split into, as scalars; checked."""
     kind = total.dtype
     if isinstance(given, int) or convert_to_tensor(given).shape.rank == 0:
@@ -469,7 +473,7 @@ def _sizes_of_parts(total, given, num):
         return [array.identity(sizes[i]) for i in range(count)]
 
 
-def _split_rows(value, given, num):
+def _split_rows(value, given, num: int | None):
     out, start = [], cast(0, value.row_splits.dtype)
     for size in _sizes_of_parts(value.nrows(), given, num):
         out.append(value[start : start + size])
@@ -477,7 +481,7 @@ def _split_rows(value, given, num):
     return out
 
 
-def dynamic_partition(data, partitions, num_partitions, name: str | None = None):
+def dynamic_partition(data, partitions: int, num_partitions, name: str | None = None):
     """`tf.dynamic_partition` of ragged data: a list of `num_partitions` (a known number) ragged tensors."""
     (count,) = _known_list(num_partitions, "num_partitions")
     if count <= 0:

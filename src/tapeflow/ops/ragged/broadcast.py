@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import gather
@@ -94,7 +96,7 @@ class _Argument:
         self.part = self.part.values
 
 
-def _checked(lengths, target, one, dimension):
+def _checked(lengths: Tensor, target: Tensor, one: Tensor | bool, dimension: int):
     if one is True:
         return None
     if one is not False:
@@ -104,7 +106,7 @@ def _checked(lengths, target, one, dimension):
     )
 
 
-def _first_rows(arguments, kind):
+def _first_rows(arguments: Sequence[Any], kind: DType):
     """(the number of rows of the result, the checks that all have it); the arguments take these on."""
     counts = [cast(a.part.nrows(), kind) for a in arguments]
     known = [static_value(count) for count in counts]
@@ -122,7 +124,7 @@ def _first_rows(arguments, kind):
     return total, checks
 
 
-def _target(lengths, ones):
+def _target(lengths: Sequence[Tensor], ones: Sequence[bool]):
     """How long the rows of the result are: as those that are not stretched."""
     target = None
     for length, one in zip(lengths, ones, strict=True):
@@ -134,7 +136,7 @@ def _target(lengths, ones):
     return lengths[0] if target is None else target
 
 
-def _uniform(arguments, ones):
+def _uniform(arguments: Sequence[Any], ones: Sequence[bool]):
     """The length of all rows of the result if no argument is ragged in this dimension, else None."""
     lengths = [a.part.uniform_row_length for a in arguments]
     return None if any(length is None for length in lengths) else _target(lengths, ones)
@@ -174,7 +176,7 @@ def broadcast(values: list[Any]) -> tuple[list[Any], Any]:
             argument.descend(rows, columns, one)
     flat = [gather(a.part, a.at) for a in arguments]
 
-    def in_rows(new_values):
+    def in_rows(new_values: Tensor):
         out = new_values
         for split, (length, rows) in list(zip(splits, uniform, strict=True))[::-1]:
             if length is None:

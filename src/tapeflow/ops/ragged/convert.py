@@ -42,7 +42,7 @@ def nothing(dtype: DTypeLike):
     return convert_to_tensor(b"") if dtype == dtypes.string else zeros([], dtype)
 
 
-def to_tensor(ragged: RaggedTensor, default_value=None, shape=None):
+def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
     default = (
         nothing(ragged.dtype)
         if default_value is None
@@ -232,7 +232,7 @@ def from_sparse(st_input, row_splits_dtype):
         return ragged.with_values(identity(ragged.values))
 
 
-def merge_dims(value, outer_axis, inner_axis):
+def merge_dims(value: RaggedTensor, outer_axis: int | str, inner_axis: Any):
     rank = value.shape.rank
     outer_axis = positive_axis(outer_axis, rank, "outer_axis")
     inner_axis = positive_axis(inner_axis, rank, "inner_axis")

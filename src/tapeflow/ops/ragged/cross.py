@@ -43,7 +43,7 @@ def joined_fingerprint(first: int, second: int) -> int:
     return out ^ out >> 47
 
 
-def _rows(values: np.ndarray, splits):
+def _rows(values: np.ndarray, splits: Any):
     if not len(splits) or splits[0] != 0 or (np.diff(splits) < 0).any() or splits[-1] != len(values):
         raise invalid(
             f"row_splits {splits.tolist()[:9]} do not cut {len(values)} values into rows"
@@ -96,7 +96,7 @@ def RaggedCrossColumns(
     glue = attr_bytes(separator)
     joined = _joined_v1 if early_hash else joined_fingerprint
 
-    def combined(parts):
+    def combined(parts: Sequence[Any]):
         if hashed_output:
             return _hashed(parts, hash_key, num_buckets, joined)
         return glue.join(p if isinstance(p, bytes) else str(int(p)).encode() for p in parts)
@@ -151,7 +151,7 @@ def _(rng):
     yield Sample([words], [numbers], splits[:1], "S", raises=InvalidArgumentError)
 
 
-def _column(value, position: int):
+def _column(value: Any, position: int):
     """(values, splits) of one column as strings or int64."""
     if isinstance(value, SparseTensor):
         rows = RaggedTensor.from_value_rowids(
@@ -232,7 +232,7 @@ def cross_hashed(
     return crossed(inputs, **_hash_attrs(num_buckets, hash_key))
 
 
-def _require(inputs, kinds, text: str):
+def _require(inputs: Any, kinds, text: str):
     if not isinstance(inputs, (list, tuple)):
         raise TypeError("Inputs must be a list")
     inputs = [SparseTensor.from_value(i) if isinstance(i, SparseTensorValue) else i for i in inputs]
@@ -270,7 +270,7 @@ def sparse_cross(inputs: TensorLike, name: str | None = None, separator=None):
 @api("sparse.cross_hashed")
 @public
 def sparse_cross_hashed(
-    inputs: Sequence[Tensor], num_buckets: int = 0, hash_key=None, name: str | None = None
+    inputs: Any, num_buckets: int = 0, hash_key: TensorLike | None = None, name: str | None = None
 ):
     """Cross the values of each row, and hash each combination.
 
@@ -290,7 +290,7 @@ def sparse_cross_hashed(
     return crossed(_sparse_first(inputs), **_hash_attrs(num_buckets, hash_key)).to_sparse()
 
 
-def sparse_cross_hashed_v1(inputs, num_buckets=0):
+def sparse_cross_hashed_v1(inputs, num_buckets: int = 0):
     """`sparse_cross_hashed` by the hash that feature columns of early releases have."""
     inputs = _require(inputs, (SparseTensor, _native.Tensor), "All inputs must be SparseTensors")
     attrs = _hash_attrs(num_buckets, None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -48,7 +48,7 @@ from tapeflow.ops.ragged.value import RaggedTensorValue
 # Making
 
 
-def _depth(value: Sequence[Any] | int) -> int:
+def _depth(value: Any) -> int:
     """How deep the first scalar lies."""
     if isinstance(value, np.ndarray):
         return (
@@ -59,7 +59,7 @@ def _depth(value: Sequence[Any] | int) -> int:
     return 1 + max((_depth(v) for v in value), default=0)
 
 
-def _scalar_depth(value: Sequence[Any] | int):
+def _scalar_depth(value: Any):
     """The depth of all scalars, None where there are none. Raises ValueError where they differ."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.ndim
@@ -116,7 +116,7 @@ def _parts(pylist: Sequence[Any], dtype: DTypeLike | None, ragged_rank, inner_sh
     return list(level), splits, shape
 
 
-def _flat(values: Sequence[int], dtype: DTypeLike | None, shape):
+def _flat(values: Any, dtype: DTypeLike | None, shape):
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if wanted is None and not _any_scalar(values) and not isinstance(values, np.ndarray):
         wanted = dtypes.float32
@@ -124,7 +124,7 @@ def _flat(values: Sequence[int], dtype: DTypeLike | None, shape):
     return tensor if shape in (None, ()) else dense_layout.reshape(tensor, list(shape))
 
 
-def _any_scalar(value) -> bool:
+def _any_scalar(value: Sequence[float] | float) -> bool:
     return not isinstance(value, (list, tuple, np.ndarray)) or any(map(_any_scalar, value))
 
 
@@ -239,7 +239,7 @@ def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtyp
     return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def ranges_of(starts, lengths):
+def ranges_of(starts: Tensor, lengths: Tensor):
     """The numbers from each start on, as many as its length, one range behind the other."""
     ends = cumsum(lengths)
     total = joining.concat([zeros([1], lengths.dtype), ends], 0)[-1]
@@ -274,7 +274,7 @@ def row_splits_to_segment_ids(splits, name: str | None = None, out_type: DTypeLi
 
 @public
 def segment_ids_to_row_splits(
-    segment_ids: TensorLike, num_segments=None, out_type: DTypeLike | None = None, name: str | None = None
+    segment_ids: TensorLike, num_segments: Any = None, out_type: DTypeLike | None = None, name: str | None = None
 ):
     """Tell where rows begin, from the row of each value.
 
@@ -304,7 +304,7 @@ def segment_ids_to_row_splits(
 # Picking
 
 
-def gather_rows(params, indices):
+def gather_rows(params: Any, indices: Tensor):
     """The rows `indices` (a vector) of a ragged tensor or tensor."""
     if not isinstance(params, RaggedTensor):
         return dense_gather.gather(params, indices)
@@ -315,7 +315,7 @@ def gather_rows(params, indices):
 
 
 @public
-def boolean_mask(data, mask, name: str | None = None):
+def boolean_mask(data: Any, mask: Any, name: str | None = None):
     """Keep the values for which a mask is true, in the rows they came from.
 
     Args:
@@ -357,7 +357,7 @@ def boolean_mask(data, mask, name: str | None = None):
 
 
 @public
-def expand_dims(input, axis, name=None):
+def expand_dims(input: RaggedTensor, axis: AxisLike, name: str | None = None):
     """`tf.expand_dims` of a ragged tensor.
 
     Args:
@@ -385,7 +385,7 @@ def expand_dims(input, axis, name=None):
 # Joining
 
 
-def _same_depth(values):
+def _same_depth(values: Sequence[Any]):
     """Ragged tensors with as many ragged dimensions each."""
     depth = max([v.ragged_rank for v in values if isinstance(v, RaggedTensor)], default=0)
     if not depth:
@@ -403,7 +403,7 @@ def _same_depth(values):
     return out
 
 
-def _require_fitting(values):
+def _require_fitting(values: Sequence[Any]):
     """Raises ValueError for no values, or for values of several ranks or dtypes of splits."""
     if not values:
         raise ValueError("rt_inputs may not be empty.")
@@ -417,12 +417,12 @@ def _require_fitting(values):
         raise ValueError(f"The values must have one rank, but have ranks {ranks}")
 
 
-def _axis(axis, values, extra=0):
+def _axis(axis, values: Sequence[Any], extra: int = 0):
     rank = next((v.shape.rank for v in values if v.shape.rank is not None), None)
     return positive_axis(axis, rank, extra=extra)
 
 
-def _joined(values, axis):
+def _joined(values: Sequence[Any], axis):
     values = _same_depth(values)
     if not isinstance(values[0], RaggedTensor):
         return joining.concat(values, axis)
@@ -510,7 +510,7 @@ def stack(values: TensorLike, axis: AxisLike = 0, name: str | None = None):
 
 
 @public
-def stack_dynamic_partitions(data, partitions, num_partitions, name: str | None = None):
+def stack_dynamic_partitions(data: Any, partitions, num_partitions, name: str | None = None):
     """Deal the elements of a tensor out to rows.
 
     Args:
@@ -574,7 +574,7 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name: str | None 
 # Mapping
 
 
-def _checked_rows(given):
+def _checked_rows(given: Sequence[Any]):
     first = given[0]
     checks = []
     if len({g.row_splits.dtype for g in given}) > 1:
@@ -591,7 +591,7 @@ def _checked_rows(given):
 
 
 @public
-def map_flat_values(op, *args, **kwargs):
+def map_flat_values(op: Callable[..., Any], *args, **kwargs):
     """Apply a function to the flat values of ragged tensors.
 
     Args:
@@ -610,7 +610,7 @@ def map_flat_values(op, *args, **kwargs):
     """
     given: list = []
 
-    def inner(x):
+    def inner(x: RaggedTensor):
         if isinstance(x, RaggedTensor):
             given.append(x)
             return x.flat_values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import range as range_
@@ -20,7 +21,7 @@ from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.static import static_value
 
 
-def getitem(ragged: RaggedTensor, key: int):
+def getitem(ragged: RaggedTensor, key: Any):
     """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
     if isinstance(key, RaggedTensor):
         return masked(ragged, key)
@@ -62,7 +63,7 @@ def _number(key: int, ragged: RaggedTensor):
     return cast(key, ragged.row_splits.dtype)
 
 
-def _rows(ragged, part):
+def _rows(ragged: RaggedTensor, part):
     if part == slice(None):
         return ragged
     if part.step in (None, 1):
@@ -109,7 +110,7 @@ def _inside_values(values, keys):
     return values[(slice(None), *keys)]
 
 
-def _cut(ragged, part):
+def _cut(ragged: RaggedTensor, part):
     step = 1 if part.step is None else part.step
     if isinstance(step, int) and step < 0:
         return _cut_backwards(ragged, part, step)
@@ -119,7 +120,7 @@ def _cut(ragged, part):
     row, column = columns_of(ragged)
     length = gather(ragged.row_lengths(), row)
 
-    def bound(value, default):
+    def bound(value: int | None, default: Tensor):
         if value is None:
             return default
         value = cast(value, kind)
@@ -138,7 +139,7 @@ def _cut(ragged, part):
     return RaggedTensor.from_row_lengths(values, lengths, validate=False)
 
 
-def _cut_backwards(ragged, part, step):
+def _cut_backwards(ragged, part, step: int):
     """A slice with a negative step: the places that Python's slices would take of each row."""
     kind = ragged.row_splits.dtype
     lengths = ragged.row_lengths()

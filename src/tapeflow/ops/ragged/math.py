@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.api import api_value
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import ones_like, zeros
 from tapeflow.ops.array.gather import gather
@@ -41,7 +41,7 @@ from tapeflow.ops.ragged.tensor import (
 from tapeflow.ops.static import static_value
 
 
-def _segments(aggregate, data, ids, count):
+def _segments(aggregate: Callable[..., Any], data: Tensor | RaggedTensor, ids: Tensor, count: Tensor):
     """`aggregate` of the rows of `data` with one id: ragged where the rows are."""
     if not isinstance(data, RaggedTensor):
         return aggregate(data, ids, count)
@@ -89,7 +89,7 @@ def reduce_along(of_all, aggregate, value, axis, keepdims):
     return out
 
 
-def _reduce_one(of_all, aggregate, value, axis):
+def _reduce_one(of_all: Callable[..., Any], aggregate: Callable[..., Any], value: RaggedTensor, axis: int):
     if not isinstance(value, RaggedTensor):
         return of_all(value, axis, False)
     if axis == 0:
@@ -102,7 +102,7 @@ def _reduce_one(of_all, aggregate, value, axis):
 
 
 def _function(name: str, of_all: Callable[..., Any], aggregate: Callable[..., Any]):
-    def reduce(input_tensor, axis=None, keepdims: bool = False, name: str | None = None):
+    def reduce(input_tensor: RaggedTensor, axis: int | None = None, keepdims: bool = False, name: str | None = None):
         return reduce_along(of_all, aggregate, input_tensor, axis, keepdims)
 
     reduce.__name__ = reduce.__qualname__ = name
@@ -122,7 +122,7 @@ def _log_of_sum(data, axis, keepdims: bool):
 
 @public
 def reduce_logsumexp(
-    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ):
     """`tf.reduce_logsumexp` of a ragged tensor; minus infinity for rows without values.
 
@@ -199,7 +199,9 @@ def _mean_of(data, axis, keepdims: bool):
 
 
 @public
-def reduce_mean(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
+def reduce_mean(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """`tf.reduce_mean` of a ragged tensor; of several axes, the sum of the values over their number.
 
     Args:
@@ -234,7 +236,7 @@ def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name: str 
 
 @public
 def reduce_variance(
-    input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ):
     """`tf.math.reduce_variance` of a ragged tensor.
 
@@ -255,7 +257,9 @@ def reduce_variance(
 
 
 @public
-def reduce_std(input_tensor, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None):
+def reduce_std(
+    input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
+):
     """`tf.math.reduce_std` of a ragged tensor.
 
     Args:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def RaggedRange(xp: ModuleType, starts: Array, limits: Array, deltas: Array, Tsp
     return splits, np.concatenate([np.zeros(0, kind), *rows])
 
 
-def _count(start, limit, step) -> int:
+def _count(start: int, limit: int, step: int) -> int:
     """How many numbers there are from `start` up to, but without, `limit`."""
     if isinstance(start, int):
         return len(range(start, limit, step))
@@ -145,7 +145,7 @@ def RaggedGather(
     return out[indices.ndim == 0 :], values[rows]
 
 
-def _check_splits(params, values) -> None:
+def _check_splits(params, values: Any) -> None:
     if not values.ndim:
         raise invalid("params_dense_values must be at least a vector, got a scalar")
     sizes = [*(len(each) - 1 if each.ndim == 1 else -1 for each in params), len(values)]

@@ -111,7 +111,9 @@ def _(rng: SampleGenerator):
 
 @api("ragged_fill_empty_rows")
 @tensor_function
-def ragged_fill_empty_rows(value_rowids, values: TensorLike, nrows, default_value, name: str | None = None):
+def ragged_fill_empty_rows(
+    value_rowids: TensorLike, values: TensorLike, nrows, default_value: TensorLike, name: str | None = None
+):
     """Give each row without values one value.
 
     Args:

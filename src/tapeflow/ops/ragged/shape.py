@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
@@ -28,7 +29,7 @@ class RowPartition:
 
     __slots__ = ("_splits", "_uniform")
 
-    def __init__(self, row_splits, uniform_row_length=None, internal: bool = False):
+    def __init__(self, row_splits: Tensor, uniform_row_length: Tensor | None = None, internal: bool = False):
         if not internal:
             raise ValueError(
                 "RowPartition constructor is private; please use one of the factory methods instead "
@@ -37,16 +38,17 @@ class RowPartition:
         self._splits, self._uniform = row_splits, uniform_row_length
 
     @classmethod
-    def _of(cls, ragged):
+    def _of(cls, ragged: RaggedTensor):
         return cls(ragged.row_splits, ragged.uniform_row_length, internal=True)
 
     @staticmethod
-    def _places(count):
+    def _places(count: TensorLike):
         return construction.range(cast(count, dtypes.int64))
 
     @classmethod
     def from_row_splits(
-        cls, row_splits, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+        cls, row_splits: Sequence[int], validate: bool = True, dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ):
         """Row i ends where row i + 1 begins, at `row_splits[i + 1]`."""
         splits = convert_to_tensor(row_splits, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -56,7 +58,8 @@ class RowPartition:
 
     @classmethod
     def from_row_lengths(
-        cls, row_lengths, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+        cls, row_lengths: Sequence[int], validate: bool = True, dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ):
         """Row i has `row_lengths[i]` values."""
         lengths = convert_to_tensor(row_lengths, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -66,7 +69,8 @@ class RowPartition:
 
     @classmethod
     def from_value_rowids(
-        cls, value_rowids, nrows=None, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+        cls, value_rowids: Sequence[int], nrows=None, validate: bool = True, dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ):
         """Value j is in row `value_rowids[j]`; these must not decrease."""
         ids = convert_to_tensor(value_rowids, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -75,7 +79,8 @@ class RowPartition:
 
     @classmethod
     def from_row_starts(
-        cls, row_starts, nvals, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+        cls, row_starts: Sequence[int], nvals: int, validate: bool = True, dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ):
         """Row i begins at `row_starts[i]`; there are `nvals` values."""
         starts = convert_to_tensor(row_starts, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -85,7 +90,8 @@ class RowPartition:
 
     @classmethod
     def from_row_limits(
-        cls, row_limits, validate: bool = True, dtype: DTypeLike | None = None, dtype_hint=None
+        cls, row_limits: Sequence[int], validate: bool = True, dtype: DTypeLike | None = None,
+        dtype_hint: DTypeLike | None = None,
     ):
         """Row i ends before `row_limits[i]`."""
         limits = convert_to_tensor(row_limits, dtype, dtype_hint=dtype_hint or dtypes.int64)
@@ -96,8 +102,8 @@ class RowPartition:
 
     @classmethod
     def from_uniform_row_length(
-        cls, uniform_row_length, nvals=None, nrows=None, validate: bool = True,
-        dtype: DTypeLike | None = None, dtype_hint=None,
+        cls, uniform_row_length: int, nvals: int | None = None, nrows=None, validate: bool = True,
+        dtype: DTypeLike | None = None, dtype_hint: DTypeLike | None = None,
     ):
         """Every row has `uniform_row_length` values."""
         length = convert_to_tensor(
@@ -165,7 +171,7 @@ class RowPartition:
         uniform = None if self._uniform is None else cast(self._uniform, dtype)
         return RowPartition(cast(self._splits, dtype), uniform, internal=True)
 
-    def _rows_of(self, values):
+    def _rows_of(self, values: Tensor):
         made = RaggedTensor.from_row_splits(values, self._splits, validate=False)
         made._uniform_row_length = self._uniform
         return made
@@ -198,8 +204,8 @@ class DynamicRaggedShape:
     __slots__ = ("_inner_shape", "_partitions", "_static_inner_shape")
 
     def __init__(
-        self, row_partitions, inner_shape, dtype: DTypeLike | None = None, validate: bool = False,
-        static_inner_shape=None,
+        self, row_partitions: Sequence[Any], inner_shape: TensorLike, dtype: DTypeLike | None = None,
+        validate: bool = False, static_inner_shape=None,
     ):
         partitions = list(row_partitions)
         if not all(isinstance(p, RowPartition) for p in partitions):
@@ -239,7 +245,7 @@ class DynamicRaggedShape:
         return [check for check in made if check is not None]
 
     @classmethod
-    def from_lengths(cls, lengths, num_row_partitions=None, dtype: DTypeLike = dtypes.int64):
+    def from_lengths(cls, lengths: Sequence[Any], num_row_partitions=None, dtype: DTypeLike = dtypes.int64):
         """The shape of a list of numbers, for uniform dimensions, and tuples of numbers, for ragged ones."""
         lengths = list(lengths)
         ragged = [i for i, v in enumerate(lengths) if isinstance(v, (tuple, list))]
@@ -274,7 +280,7 @@ class DynamicRaggedShape:
         return cls(row_partitions, layout.reshape(row_partitions[-1].nvals(), [1]), dtype)
 
     @classmethod
-    def from_tensor(cls, t, dtype: DTypeLike | None = None):
+    def from_tensor(cls, t: Any, dtype: DTypeLike | None = None):
         """The shape of a tensor or ragged tensor."""
         value = as_ragged_or_tensor(t)
         if not isinstance(value, RaggedTensor):
@@ -317,12 +323,12 @@ class DynamicRaggedShape:
         known = self._static_inner_shape
         return DynamicRaggedShape(self._partitions, self._inner_shape, dtype, False, known)
 
-    def is_uniform(self, axis):
+    def is_uniform(self, axis: int):
         """Whether all rows of dimension `axis` are known to be equally long."""
         self._check(axis)
         return axis == 0 or axis > len(self._partitions) or self._partitions[axis - 1].is_uniform()
 
-    def _check(self, axis):
+    def _check(self, axis: int):
         rank = self.rank
         if axis < 0 or (rank is not None and axis >= rank):
             raise IndexError(f"Index must be in [0, {rank}), got {axis}")
@@ -386,7 +392,7 @@ class DynamicRaggedShape:
         )
         return DynamicRaggedShape([], inner, self.dtype)
 
-    def _with_flat_values(self, flat):
+    def _with_flat_values(self, flat: Tensor):
         out = flat
         for part in self._partitions[::-1]:
             out = part._rows_of(out)
@@ -403,7 +409,7 @@ class DynamicRaggedShape:
         )
 
 
-def reshape(tensor, shape, name: str | None = None):
+def reshape(tensor: Any, shape: Any, name: str | None = None):
     """`tf.reshape` of a ragged tensor, or to a `DynamicRaggedShape`."""
     flat = tensor.flat_values if isinstance(tensor, RaggedTensor) else convert_to_tensor(tensor)
     if isinstance(shape, DynamicRaggedShape):
@@ -421,29 +427,29 @@ def shape_v1(input, name: str | None = None, out_type: DTypeLike = dtypes.int32)
     return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
 
 
-def zeros(shape, dtype=dtypes.float32, name: str | None = None, layout=None):
+def zeros(shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout=None):
     """`tf.zeros` of a `DynamicRaggedShape`."""
     return shape._with_flat_values(construction.zeros(shape.inner_shape, dtype, layout=layout))
 
 
-def ones(shape, dtype=dtypes.float32, name: str | None = None, layout=None):
+def ones(shape, dtype=dtypes.float32, name: str | None = None, layout: str | None = None):
     """`tf.ones` of a `DynamicRaggedShape`."""
     return shape._with_flat_values(construction.ones(shape.inner_shape, dtype, layout=layout))
 
 
-def fill(dims, value, name: str | None = None, layout=None):
+def fill(dims: DynamicRaggedShape, value: int, name: str | None = None, layout: str | None = None):
     """`tf.fill` of a `DynamicRaggedShape`."""
     return dims._with_flat_values(construction.fill(dims.inner_shape, value, layout=layout))
 
 
-def broadcast_to_shape(input, shape: ShapeLike, name: str | None = None):
+def broadcast_to_shape(input: Sequence[Any], shape: Any, name: str | None = None):
     """`tf.broadcast_to` a `DynamicRaggedShape`, or of a ragged tensor. Raises ValueError for a plain shape."""
     if not isinstance(shape, DynamicRaggedShape):
         raise ValueError(f"A ragged tensor is broadcast to a DynamicRaggedShape, not to {shape}")
     return broadcast_to(input, zeros(shape, dtypes.int8))
 
 
-def broadcast_dynamic_shape(shape_x, shape_y):
+def broadcast_dynamic_shape(shape_x: DynamicRaggedShape, shape_y: Tensor):
     """`tf.broadcast_dynamic_shape` of shapes of which one is a `DynamicRaggedShape`."""
     made = [
         s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes, tensor_shape
-from tapeflow.core.annotations import DTypeLike, Tensor
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
@@ -84,7 +84,7 @@ class RaggedTensor:
     __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
     __array_priority__ = 100
 
-    def __init__(self, values, row_partition, internal: bool = False):
+    def __init__(self, values: Any, row_partition: Any, internal: bool = False):
         if not internal:
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods instead "
@@ -97,7 +97,7 @@ class RaggedTensor:
     # Making
 
     @classmethod
-    def from_row_splits(cls, values, row_splits, name: str | None = None, validate: bool = True):
+    def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True):
         """Row i is `values[row_splits[i]:row_splits[i + 1]]`.
 
         Raises InvalidArgumentError for splits that do not cut `values` into rows.
@@ -115,7 +115,9 @@ class RaggedTensor:
         return cls(values, row_splits, internal=True)
 
     @classmethod
-    def from_row_lengths(cls, values, row_lengths, name: str | None = None, validate: bool = True):
+    def from_row_lengths(
+        cls, values: Tensor | RaggedTensor, row_lengths: Tensor, name: str | None = None, validate: bool = True
+    ):
         """Row i has `row_lengths[i]` values."""
         values, lengths = _made(values), partition(row_lengths, "row_lengths")
         lengths.shape.assert_has_rank(1)
@@ -124,7 +126,7 @@ class RaggedTensor:
 
     @classmethod
     def from_value_rowids(
-        cls, values: Tensor, value_rowids: Tensor, nrows: Tensor | None = None, name: str | None = None,
+        cls, values: Tensor, value_rowids: Tensor, nrows: TensorLike | None = None, name: str | None = None,
         validate: bool = True,
     ):
         """Value j is in row `value_rowids[j]`; these must not decrease."""
@@ -150,14 +152,14 @@ class RaggedTensor:
         return cls.from_row_splits(values, splits_of_lengths(lengths), validate=False)
 
     @classmethod
-    def from_row_starts(cls, values, row_starts, name: str | None = None, validate: bool = True):
+    def from_row_starts(cls, values: Tensor, row_starts: Tensor, name: str | None = None, validate: bool = True):
         """Row i begins at `values[row_starts[i]]`."""
         values, starts = _made(values), partition(row_starts, "row_starts")
         end = reshape(cast(row_count(values), starts.dtype), [1])
         return cls.from_row_splits(values, concat([starts, end], 0), validate=validate)
 
     @classmethod
-    def from_row_limits(cls, values, row_limits, name: str | None = None, validate: bool = True):
+    def from_row_limits(cls, values: Tensor, row_limits: Tensor, name: str | None = None, validate: bool = True):
         """Row i ends before `values[row_limits[i]]`."""
         values, limits = _made(values), partition(row_limits, "row_limits")
         splits = concat([zeros([1], limits.dtype), limits], 0)
@@ -165,8 +167,8 @@ class RaggedTensor:
 
     @classmethod
     def from_uniform_row_length(
-        cls, values, uniform_row_length: Tensor, nrows: Tensor | None = None, validate: bool = True,
-        name: str | None = None,
+        cls, values: Tensor | RaggedTensor, uniform_row_length: TensorLike, nrows: TensorLike | None = None,
+        validate: bool = True, name: str | None = None,
     ):
         """Every row has `uniform_row_length` values."""
         values = _made(values)
@@ -195,8 +197,7 @@ class RaggedTensor:
 
     @classmethod
     def from_nested_row_splits(
-        cls, flat_values: Tensor, nested_row_splits: Sequence[np.ndarray], name: str | None = None,
-        validate: bool = True,
+        cls, flat_values: Tensor, nested_row_splits: Any, name: str | None = None, validate: bool = True
     ):
         """Rows in rows: the splits of the outermost first."""
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, validate)
@@ -377,7 +378,7 @@ class RaggedTensor:
         out._uniform_row_length = self._uniform_row_length
         return out
 
-    def with_flat_values(self, new_values: Tensor):
+    def with_flat_values(self, new_values: TensorLike):
         """The same rows in rows of other flat values."""
         inner = self._values
         return self.with_values(
@@ -399,11 +400,11 @@ class RaggedTensor:
             out._uniform_row_length = cast(self._uniform_row_length, dtype)
         return out
 
-    def merge_dims(self, outer_axis, inner_axis):
+    def merge_dims(self, outer_axis: int | str, inner_axis: Any):
         """Dimensions `outer_axis` to `inner_axis` as one."""
         return _convert().merge_dims(self, outer_axis, inner_axis)
 
-    def to_tensor(self, default_value: int | None = None, name: str | None = None, shape=None):
+    def to_tensor(self, default_value: int | None = None, name: str | None = None, shape: Any = None):
         """The dense tensor with rows filled up with `default_value` (zero, or ""), or cut, to `shape`."""
         return _convert().to_tensor(self, default_value, shape)
 
@@ -461,7 +462,7 @@ class RaggedTensor:
         specs = self._type_spec._component_specs
         return [(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())) for spec in specs]
 
-    def __getitem__(self, key: int):
+    def __getitem__(self, key: Any):
         from tapeflow.ops.ragged.getitem import getitem
 
         return getitem(self, key)
@@ -489,7 +490,7 @@ def _made(values: Any) -> Any:
     return values
 
 
-def _nested(make: Callable[..., Any], flat: Tensor, parts: Sequence[np.ndarray], validate: bool):
+def _nested(make: Callable[..., Any], flat: Tensor, parts: Any, validate: bool):
     if isinstance(parts, _native.Tensor):
         raise TypeError(f"Expected a list of Tensors, got {parts}")
     out = flat

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def _nested(flat: np.ndarray, splits: list[np.ndarray]) -> list[Any]:
 def ragged_text(ragged: RaggedTensor, summarize: int = 3) -> Any:
     """The text of a ragged tensor as a string tensor: rows in brackets, of long ones the first and last elements."""
 
-    def text(flat, *splits):
+    def text(flat: Sequence[Any], *splits):
         rows = _nested(concrete_value(flat), [concrete_value(s) for s in splits])
         return _of_list(rows, 3 if summarize is None else summarize)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -54,7 +54,7 @@ class RaggedVariant:
             return [RaggedVariant([], self.values[i, ...]) for i in range(len(self.values))]
         return [self._part(start, stop) for start, stop in zip(self.splits[0][:-1], self.splits[0][1:], strict=True)]
 
-    def _part(self, start: int, stop: int) -> RaggedVariant:
+    def _part(self, start: IntLike, stop: IntLike) -> RaggedVariant:
         splits = []
         for inner in self.splits[1:]:
             inner = inner[start : stop + 1]
@@ -136,7 +136,7 @@ def _checked(payload, ragged_rank, kind):
     return payload
 
 
-def _splits_of_dims(shape):
+def _splits_of_dims(shape: Sequence[Any]):
     """The splits of dimensions that are all of one length each, except for the last, whose elements are payloads."""
     return [
         np.arange(math.prod(shape[: i + 1]) + 1, dtype=np.int64) * shape[i + 1] for i in range(len(shape) - 1)
@@ -147,7 +147,7 @@ def _summed(lengths):
     return np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int64)
 
 
-def _joined(parts):
+def _joined(parts: Sequence[Any]):
     """The splits of several ragged tensors one below the other."""
     return _summed(length for part in parts for length in np.diff(part))
 

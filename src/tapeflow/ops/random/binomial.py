@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, ShapeLike, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
@@ -96,7 +98,7 @@ def _draw(count, prob, g: philox.Philox, place: int) -> float:
     return float(count) - k if turned else k
 
 
-def _layout(shape: ShapeLike, counts, probs):
+def _layout(shape: ShapeLike, counts: Any, probs: Any):
     """The result's shape, how many numbers each pair of parameters makes, and the parameters, broadcast and flat."""
     sizes = sizes_of_shape(shape)
     try:
@@ -112,7 +114,7 @@ def _layout(shape: ShapeLike, counts, probs):
     return sizes, math.prod(sizes[: len(sizes) - len(own)]), flat
 
 
-def _numbers(g: philox.Philox, sizes, samples: int, counts, probs, dtype: DType):
+def _numbers(g: philox.Philox, sizes: Sequence[int], samples: int, counts: Any, probs: Any, dtype: DType):
     out = np.empty((samples, counts.size))
     for b in range(counts.size):
         for s in range(samples):
@@ -175,7 +177,8 @@ StatefulRandomBinomial.compiled(never="it draws each number by rejection, one by
 @api("random.stateless_binomial")
 @public
 def stateless_binomial(
-    shape: ShapeLike, seed: TensorLike, counts, probs, output_dtype=dtypes.int32, name: str | None = None
+    shape: ShapeLike, seed: TensorLike, counts: TensorLike, probs: TensorLike, output_dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ):
     """Draw binomially distributed numbers that depend on a seed alone.
 

@@ -134,7 +134,7 @@ def integer_limits(minval, maxval, count: int) -> tuple[int, int]:
     ranks="shape: 1, minval: 0, maxval: 0",
     shape=shapes.given(0),
 )
-def RandomUniformInt(xp: ModuleType, shape: Array, minval: Array, maxval: Array, seed, seed2):
+def RandomUniformInt(xp: ModuleType, shape: Array, minval: Array, maxval: Array, seed: int, seed2: int):
     sizes = sizes_of_shape(shape)
     count = math.prod(sizes)
     low, span = integer_limits(minval, maxval, count)
@@ -167,7 +167,7 @@ def _(rng: SampleGenerator):
     attrs=_SEEDS,
     shape=shapes.same_as_first,
 )
-def RandomShuffle(xp: ModuleType, value: Array, seed, seed2):
+def RandomShuffle(xp: ModuleType, value: Array, seed: int, seed2: int):
     if value.ndim == 0 or value.shape[0] <= 1 or value.size == 0:
         return value
     n = value.shape[0]
@@ -194,7 +194,7 @@ def rows_by(call: ShapeCall):
     attrs={**_SEEDS, "output_dtype": dtype(dtypes.int64)},
     shape=rows_by,
 )
-def Multinomial(xp: ModuleType, logits: np.ndarray, num_samples: Array, seed, seed2, output_dtype: DType):
+def Multinomial(xp: ModuleType, logits: np.ndarray, num_samples: Array, seed: int, seed2: int, output_dtype: DType):
     samples = checked_categorical(logits, num_samples)
     rows = logits.shape[0]
     g = reserve(
@@ -233,7 +233,7 @@ def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 2), [3, 1], raises=InvalidArgumentError)
 
 
-def _appended(call):
+def _appended(call: ShapeCall):
     first, second = shapes.from_value(call, 0), call.shape(1)
     return [None if first is None or second is None else (*first, *second)]
 
@@ -245,7 +245,7 @@ def _appended(call):
     attrs=_SEEDS,
     shape=_appended,
 )
-def RandomGamma(xp: ModuleType, shape: Array, alpha: np.ndarray, seed, seed2):
+def RandomGamma(xp: ModuleType, shape: Array, alpha: np.ndarray, seed: int, seed2: int):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
     g = reserve(
@@ -273,7 +273,7 @@ def _(call: GradientCall, dy: Tensor):
     attrs={**_SEEDS, "dtype": dtype(dtypes.int64)},
     shape=_appended,
 )
-def RandomPoissonV2(xp: ModuleType, shape: Array, rate: Array, seed, seed2, dtype: DType):
+def RandomPoissonV2(xp: ModuleType, shape: Array, rate: Array, seed: int, seed2: int, dtype: DType):
     sizes = sizes_of_shape(shape)
     samples = math.prod(sizes)
     g = reserve(
@@ -287,7 +287,7 @@ _POISSON_FLOATS = tuple(t for t in POISSON_TYPES if t.is_floating)
 
 @op("RandomPoisson", "shape: S, rate: dtype -> output: dtype", types={"S": INDEX, "dtype": _POISSON_FLOATS},
     attrs=_SEEDS, shape=_appended)  # fmt: skip
-def RandomPoisson(xp: ModuleType, shape: Array, rate: Array, seed, seed2):
+def RandomPoisson(xp: ModuleType, shape: Array, rate: Array, seed: int, seed2: int):
     """As the first versions of TensorFlow had it: the numbers are of the dtype of the rate."""
     return RandomPoissonV2.kernel(xp, shape, rate, seed, seed2, dtypes.as_dtype(rate.dtype))
 
@@ -388,7 +388,7 @@ def uniform(
     return between(minval, maxval, dtype, lambda: RandomUniform(shape, *seeds(seed), dtype))
 
 
-def between(minval, maxval, dtype: DTypeLike, unit: Callable[..., Any]):
+def between(minval: TensorLike, maxval: Any, dtype: DTypeLike, unit: Callable[..., Any]):
     """The numbers of [0, 1) that unit() makes, stretched to [minval, maxval)."""
     if isinstance(minval, int) and minval == 0:
         if isinstance(maxval, int) and maxval == 1:
@@ -509,7 +509,8 @@ def categorical(
 @tensor_function
 @graph_scope("multinomial")
 def multinomial(
-    logits: TensorLike, num_samples, seed: int | None = None, name: str | None = None, output_dtype=None
+    logits: TensorLike, num_samples, seed: int | None = None, name: str | None = None,
+    output_dtype: DTypeLike | None = None,
 ):
     """Samples of class numbers; `tf.random.categorical` under its 1.x name."""
     return categorical(logits, num_samples, output_dtype, seed)
@@ -519,7 +520,7 @@ def multinomial(
 @tensor_function
 @graph_scope("random_gamma")
 def gamma(
-    shape: ShapeLike, alpha, beta: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
+    shape: ShapeLike, alpha: TensorLike, beta: TensorLike | None = None, dtype: DTypeLike = dtypes.float32,
     seed: int | None = None, name: str | None = None,
 ):
     """Draw gamma distributed numbers.
@@ -546,7 +547,7 @@ def gamma(
     )
 
 
-def _broadcast_alpha(alpha, beta: Tensor):
+def _broadcast_alpha(alpha: Tensor, beta: Tensor):
     if beta.shape.rank == 0:
         return alpha
     return BroadcastTo(alpha, broadcast_dynamic_shape(Shape(alpha), Shape(beta)))
@@ -561,7 +562,8 @@ def above_zero(x: Tensor, dtype):
 @public
 @graph_scope("random_poisson")
 def poisson(
-    shape: ShapeLike, lam, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
+    shape: ShapeLike, lam: TensorLike, dtype: DTypeLike = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
 ):
     """Draw Poisson distributed numbers.
 
@@ -588,7 +590,8 @@ def poisson(
 @tensor_function
 @graph_scope("random_poisson")
 def poisson_v1(
-    lam, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None
+    lam: TensorLike, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, seed: int | None = None,
+    name: str | None = None,
 ):
     """Poisson distributed numbers, with the arguments in 1.x order."""
     return poisson(shape, lam, dtype, seed)
@@ -597,7 +600,7 @@ def poisson_v1(
 @api("image.random_crop", v1="random_crop")
 @tensor_function
 @graph_scope("random_crop")
-def random_crop(value: TensorLike, size, seed: int | None = None, name: str | None = None):
+def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None):
     """Take a part of a given shape at a random place.
 
     Args:

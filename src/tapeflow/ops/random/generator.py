@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import secrets
 import threading
+from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +54,7 @@ _STATE_SIZES = {
     "resource: resource, alg: int32, delta: uint64 -> value: int64",
     shape=shapes.fixed((3,)),
 )
-def RngReadAndSkip(xp: ModuleType, resource, alg: Array, delta: Array):
+def RngReadAndSkip(xp: ModuleType, resource: Any, alg: Array, delta: Array):
     """The state, which then moves on by as much as `delta` numbers take."""
     if np.ndim(alg) or np.ndim(delta):
         raise invalid("alg and delta must be scalars")
@@ -82,7 +84,7 @@ RngReadAndSkip.gradient(None)
 
 
 @RngReadAndSkip.compiled(static="alg")
-def _(xp: ModuleType, resource, alg, delta):
+def _(xp: ModuleType, resource: Any, alg: Array, delta: Array):
     state = resource.numpy()
     low, high, key = state.view(np.uint64)
     blocks = delta * np.uint64(256)
@@ -184,7 +186,7 @@ class Generator:
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         return {"_state_var": self._state}
 
-    def _check(self, shape) -> None:
+    def _check(self, shape: Sequence[Any]) -> None:
         if tuple(shape) != (_state_size(self._alg),):
             raise ValueError(
                 f"Shapes {tuple(shape)} and ({_state_size(self._alg)},) are incompatible"
@@ -255,7 +257,7 @@ class Generator:
         return shape, Slice(state, [2], [1]), Slice(state, [0], [2]), self._alg
 
     def normal(
-        self, shape: ShapeLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+        self, shape: ShapeLike, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
     ):
         """Normally distributed numbers; `mean` and `stddev` broadcast."""
@@ -265,7 +267,7 @@ class Generator:
         )
 
     def truncated_normal(
-        self, shape: ShapeLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+        self, shape: ShapeLike, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
     ):
         """Normally distributed numbers, all within two standard deviations of the mean."""
@@ -324,12 +326,12 @@ class Generator:
             self._state, self._alg, shape_tensor(shape), counts, probs, dtypes.as_dtype(dtype)
         )
 
-    def make_seeds(self, count=1):
+    def make_seeds(self, count: int = 1):
         """`count` seeds for stateless ops: int64 [2, count]."""
         keys = self.uniform_full_int([count], dtypes.int64)
         return stack([keys, zeros_like(keys)])
 
-    def split(self, count=1):
+    def split(self, count: int = 1):
         """A list of `count` generators that are independent of each other and of this one."""
         keys = unstack(self.uniform_full_int([count], dtypes.int64), count)
         zeros = np.zeros(_state_size(self._alg) - 1, np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
@@ -144,7 +144,7 @@ def _(rng):
 @api("random_index_shuffle")
 @tensor_function
 def random_index_shuffle(
-    index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds=4, name: str | None = None
+    index: TensorLike, seed: TensorLike, max_index: TensorLike, rounds: int = 4, name: str | None = None
 ) -> Tensor:
     """Tell where an index comes to in a permutation that a seed chooses.
 
@@ -166,7 +166,7 @@ def random_index_shuffle(
 
 @api("random.experimental.index_shuffle")
 @public
-def index_shuffle(index, seed, max_index):
+def index_shuffle(index: IntLike, seed: IntLike, max_index):
     """Tell where an index comes to in a permutation that a seed chooses.
 
     Args:

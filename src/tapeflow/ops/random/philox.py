@@ -110,7 +110,7 @@ def _box_muller(xp: Any, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Pairs of standard normals from pairs of uniforms: [..., 2]."""
     real = u.dtype.type
 
-    def exactly(f, x):
+    def exactly(f: Callable[..., Any], x):
         # NumPy's single-precision functions are some units off in the last place; C's, which TensorFlow calls, are not.
         return f(x.astype(np.float64)).astype(u.dtype)
 

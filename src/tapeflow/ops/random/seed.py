@@ -27,7 +27,7 @@ _counting = threading.Lock()
 
 @api(v1=("random.set_random_seed", "set_random_seed"), v2="random.set_seed")
 @public
-def set_seed(seed: int):
+def set_seed(seed: int | None):
     """Sets the global seed, and starts every stream of random numbers again.
 
     With neither a global seed nor one given to the op, numbers differ from run to run. With a global seed only, each
@@ -69,7 +69,7 @@ def _whole(seed: int) -> int:
 
 @api(v1=("random.get_seed", "get_seed"))
 @public
-def get_seed(op_seed):
+def get_seed(op_seed: Any):
     """The two seeds, `(seed, seed2)`, that an op is to use when the caller gave it `op_seed` (None: none).
 
     `(None, None)` when the numbers are to differ from run to run.

@@ -73,7 +73,7 @@ def _(rng: SampleGenerator):
 
 
 @SobolSample.reference
-def _(dim, num_results, skip, dtype: DType):
+def _(dim: np.ndarray, num_results: np.ndarray, skip: np.ndarray, dtype: DType):
     """In one dimension: the bits of the Gray code of n, mirrored at the point."""
     points = range(int(skip) + 1, int(skip) + 1 + int(num_results))
     mirrored = [int(f"{n ^ n >> 1:032b}"[::-1], 2) / 2**32 for n in points]

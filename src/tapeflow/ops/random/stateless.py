@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Array, DTypeLike, IntLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
@@ -141,10 +141,10 @@ _KEY, _COUNTER = np.array([3], np.uint64), np.array([5, 7], np.uint64)
 def _floats(name: str, fill: Callable[..., Any]):
     """The op by seed and the one by key and counter, that fill a shape with floats."""
 
-    def by_seed(xp: ModuleType, shape, seed, dtype):
+    def by_seed(xp: ModuleType, shape: ShapeLike, seed: int, dtype: DType):
         return filled(from_seed(seed), shape, dtype)
 
-    def by_key(xp: ModuleType, shape, key, counter, alg, dtype):
+    def by_key(xp: ModuleType, shape: ShapeLike, key: Sequence[int], counter, alg, dtype: DType):
         return filled(from_key(key, counter, alg), shape, dtype)
 
     def filled(g, shape: ShapeLike, dtype: DType):
@@ -237,7 +237,9 @@ def _(rng: SampleGenerator):
     types={"Tshape": Preferring(INDEX), "dtype": (*INDEX, dtypes.uint32, dtypes.uint64)},
     shape=_from_key_rule,
 )
-def StatelessRandomUniformIntV2(xp: ModuleType, shape, key, counter, alg, minval, maxval):
+def StatelessRandomUniformIntV2(
+    xp: ModuleType, shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array
+):
     return _integers(from_key(key, counter, alg), shape, minval, maxval)
 
 
@@ -285,7 +287,9 @@ def _(rng: SampleGenerator):
     attrs={"dtype": dtype(dtypes.uint64)},
     shape=_from_key_rule,
 )
-def StatelessRandomUniformFullIntV2(xp: ModuleType, shape, key, counter, alg, dtype):
+def StatelessRandomUniformFullIntV2(
+    xp: ModuleType, shape: Array, key: Array, counter: Array, alg: Array, dtype: DType
+):
     return _all_integers(from_key(key, counter, alg), shape, dtype)
 
 
@@ -353,7 +357,7 @@ def state_of(seed, alg):
 @public
 @graph_scope("stateless_random_uniform")
 def stateless_uniform(
-    shape: ShapeLike, seed: TensorLike, minval=0, maxval: float | Tensor | None = None, dtype=dtypes.float32,
+    shape: ShapeLike, seed: TensorLike, minval: Any = 0, maxval: float | Tensor | None = None, dtype=dtypes.float32,
     name: str | None = None, alg: str = "auto_select",
 ):
     """Draw uniformly distributed numbers of [minval, maxval) that depend on a seed alone.
@@ -441,7 +445,7 @@ def stateless_normal(
 @public
 @graph_scope("stateless_truncated_normal")
 def stateless_truncated_normal(
-    shape: ShapeLike, seed: TensorLike, mean=0.0, stddev=1.0, dtype: DTypeLike = dtypes.float32,
+    shape: ShapeLike, seed: TensorLike, mean: Any = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32,
     name: str | None = None, alg: str = "auto_select",
 ):
     """Draw normally distributed numbers within two standard deviations, that depend on a seed alone.
@@ -469,7 +473,7 @@ def stateless_truncated_normal(
 
 @api("random.experimental.stateless_split", "random.split")
 @public
-def split(seed, num=2, alg: str = "auto_select"):
+def split(seed: IntLike, num: IntLike = 2, alg: str = "auto_select"):
     """Make several new seeds of one.
 
     Args:
@@ -489,7 +493,7 @@ def split(seed, num=2, alg: str = "auto_select"):
 
 @api("random.experimental.stateless_fold_in", "random.fold_in")
 @public
-def fold_in(seed, data, alg="auto_select"):
+def fold_in(seed: int, data: TensorLike, alg: str = "auto_select"):
     """Make a new seed of a seed and a number.
 
     Args:

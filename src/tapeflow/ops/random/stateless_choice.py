@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     types={"T": ANY},
     shape=shapes.same_as_first,
 )
-def StatelessShuffle(xp: ModuleType, value, key, counter, alg):
+def StatelessShuffle(xp: ModuleType, value: Array, key: Sequence[int], counter, alg):
     g = from_key(key, counter, alg)
     return value[philox.permutation(g, value.shape[0])] if value.ndim else value
 
@@ -128,7 +129,7 @@ def stateless_categorical(
 @public
 @graph_scope("stateless_multinomial")
 def stateless_multinomial(
-    logits: TensorLike, num_samples, seed: TensorLike, output_dtype=dtypes.int64, name: str | None = None
+    logits: TensorLike, num_samples, seed: TensorLike, output_dtype: DTypeLike = dtypes.int64, name: str | None = None
 ):
     """`stateless_categorical` under its 1.x name.
 
@@ -208,8 +209,8 @@ def _(rng: SampleGenerator):
 @public
 @graph_scope("stateless_random_gamma")
 def stateless_gamma(
-    shape: ShapeLike, seed: TensorLike, alpha, beta=None, dtype: DTypeLike = dtypes.float32,
-    name: str | None = None,
+    shape: ShapeLike, seed: TensorLike, alpha: TensorLike, beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32, name: str | None = None,
 ):
     """Draw gamma distributed numbers that depend on a seed alone.
 
@@ -253,7 +254,7 @@ StatelessRandomPoisson.compiled(never="it draws each number by rejection, one by
 @public
 @graph_scope("stateless_random_poisson")
 def stateless_poisson(
-    shape: ShapeLike, seed: TensorLike, lam, dtype: DTypeLike = dtypes.int32, name: str | None = None
+    shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = dtypes.int32, name: str | None = None
 ):
     """Draw Poisson distributed numbers that depend on a seed alone.
 

@@ -195,8 +195,8 @@ def stateless_parameterized_truncated_normal(
     )
 
 def parameterized_truncated_normal(
-    shape: ShapeLike, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype: DTypeLike = dtypes.float32,
-    seed: int | None = None, name: str | None = None,
+    shape: ShapeLike, means: float = 0.0, stddevs: float = 1.0, minvals=-2.0, maxvals: float = 2.0,
+    dtype: DTypeLike = dtypes.float32, seed: int | None = None, name: str | None = None,
 ):
     """Normal numbers of [minvals, maxvals]: see `stateless_parameterized_truncated_normal`; `seed` is one of an op."""
     drawn = uniform([2], maxval=2**31 - 1, dtype=dtypes.int32, seed=seed)

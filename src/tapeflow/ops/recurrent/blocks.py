@@ -6,13 +6,14 @@ forget, cell, output.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.table import Sample, boolean, op
@@ -28,7 +29,7 @@ STATE_RANKS = "cs_prev: 2, h_prev: 2, w: 2, wci: 1, wcf: 1, wco: 1, b: 1"
 _NEVER = "it is computed with NumPy"
 
 
-def sigmoid(xp: ModuleType, x):
+def sigmoid(xp: ModuleType, x: Array):
     """The logistic function of `x`, in its dtype."""
     with np.errstate(over="ignore"):
         return (1 / (1 + xp.exp(-x))).astype(x.dtype)
@@ -47,7 +48,7 @@ def require(x, shape: tuple[int, ...], name: str) -> None:
         raise invalid(f"{name} has shape {shape_text(x.shape)}, not {shape_text(shape)}")
 
 
-def check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b) -> None:
+def check_lstm(x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any, wco: Any, b: Any) -> None:
     """Refuses tensors of one step that do not suit each other."""
     require_rank(2, x=x, cs_prev=cs_prev, w=w)
     batch, size, units = x.shape[0], x.shape[1], cs_prev.shape[1]
@@ -64,7 +65,9 @@ def check_peepholes(units: int, *weights) -> None:
         require(value, (units,), name)
 
 
-def _step(xp: ModuleType, x, state, forget_bias, cell_clip, peephole, order):
+def _step(
+    xp: ModuleType, x: Array, state: Sequence[Array], forget_bias: float, cell_clip: float, peephole: bool, order: str
+):
     """One step of LSTM cells: (i, cs, f, o, ci, co, h)."""
     cs_prev, h_prev, w, wci, wcf, wco, b = state
     gates = xp.split(xp.concatenate([x, h_prev], 1) @ w + b, 4, 1)
@@ -81,7 +84,9 @@ def _step(xp: ModuleType, x, state, forget_bias, cell_clip, peephole, order):
     return i, cs, f, o, ci, co, o * co
 
 
-def step_back(xp: ModuleType, cs_prev, weights, parts, cs_grad, h_grad, peephole):
+def step_back(
+    xp: ModuleType, cs_prev: Any, weights, parts: Sequence[Array], cs_grad: Array, h_grad: Array, peephole: bool
+):
     """The gradients of one step: (of cs_prev, {gate: of what it is the function of}, of the three peepholes)."""
     wci, wcf, wco = weights
     i, cs, f, o, ci, co = parts
@@ -118,7 +123,8 @@ def _cell_rule(call: ShapeCall):
     shape=_cell_rule,
 )
 def LSTMBlockCell(
-    xp: ModuleType, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
+    xp: ModuleType, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array, wco: Array, b: Array,
+    forget_bias: float, cell_clip: float, use_peephole: bool,
 ):
     check_lstm(x, cs_prev, h_prev, w, wci, wcf, wco, b)
     if use_peephole:
@@ -127,7 +133,7 @@ def LSTMBlockCell(
     return _step(xp, x, state, forget_bias, cell_clip, use_peephole, "icfo")
 
 
-def lstm_inputs(rng, batch: int = 2, size: int = 3, units: int = 2):
+def lstm_inputs(rng: Any, batch: int = 2, size: int = 3, units: int = 2):
     """x and the state of a cell, for samples."""
     state = [(batch, units), (batch, units), (size + units, 4 * units), *[(units,)] * 3, (4 * units,)]
     return [singles(rng, *shape) for shape in ((batch, size), *state)]
@@ -181,7 +187,7 @@ def _layer_rule(call: ShapeCall):
     return [(x[0], shapes.same_dimension(x[1], state[0]), units)] * 7
 
 
-def _layer(seq_len_max, x, state, forget_bias, cell_clip, peephole, order):
+def _layer(seq_len_max: Any, x: Any, state, forget_bias, cell_clip, peephole: bool, order):
     if np.ndim(seq_len_max):
         raise invalid(f"seq_len_max must be rank 0 but is rank {np.ndim(seq_len_max)}")
     if x.ndim != 3:
@@ -215,7 +221,8 @@ _LAYER_SIGNATURE = f"seq_len_max: int64, x: T, {STATE} -> {PARTS}"
     shape=_layer_rule,
 )
 def BlockLSTM(
-    xp: ModuleType, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole
+    xp: ModuleType, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array,
+    wco: Array, b: Array, forget_bias: float, cell_clip: float, use_peephole: bool,
 ):
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
     return _layer(seq_len_max, x, state, forget_bias, cell_clip, use_peephole, "icfo")
@@ -230,7 +237,8 @@ def BlockLSTM(
     shape=_layer_rule,
 )
 def BlockLSTMV2(
-    xp: ModuleType, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, cell_clip, use_peephole
+    xp: ModuleType, seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, w: Array, wci: Array, wcf: Array,
+    wco: Array, b: Array, cell_clip: float, use_peephole: bool,
 ):
     state = (cs_prev, h_prev, w, wci, wcf, wco, b)
     return _layer(seq_len_max, x, state, 0.0, cell_clip, use_peephole, "ifco")
@@ -278,7 +286,10 @@ _LAYER_GRAD = (
 )
 
 
-def _layer_back(seq_len_max, x, state, parts, grads, peephole, order):
+def _layer_back(
+    seq_len_max: Any, x: Any, state: Sequence[np.ndarray], parts: Sequence[np.ndarray], grads: Sequence[np.ndarray],
+    peephole: bool, order: str,
+):
     cs0, h0, w, *weights, b = state
     if np.ndim(seq_len_max) or x.ndim != 3:
         raise invalid(f"x must be rank 3 and seq_len_max rank 0, got {x.ndim} and {np.ndim(seq_len_max)}")
@@ -317,7 +328,7 @@ def _layer_grad_row(name: str, order: str):
         ranks=_LAYER_RANKS,
         shape=lambda call: [call.shape(i) for i in range(1, 9)],
     )
-    def row(xp: ModuleType, seq_len_max, x, *rest, use_peephole):
+    def row(xp: ModuleType, seq_len_max: Array, x: Array, *rest, use_peephole: bool):
         return _layer_back(seq_len_max, x, rest[:7], rest[7:14], rest[14:], use_peephole, order)
 
     source, formula = _layer_differences(order)
@@ -344,7 +355,7 @@ def _layer_differences(order: str):
     """The gradients of a weighted sum of `cs` and `h` by central differences."""
     forward = _layer_formula(order)
 
-    def formula(seq_len_max, x, *rest, use_peephole):
+    def formula(seq_len_max, x, *rest, use_peephole: bool):
         state, (dcs, dh) = rest[:7], rest[14:]
         given = [np.array(each, np.float64) for each in (x, *state)]
 
@@ -372,7 +383,9 @@ BlockLSTMGradV2 = _layer_grad_row("BlockLSTMGradV2", "ifco")
 
 
 def _layer_gradient(grad_row: Callable[..., Any]):
-    def gradient(call: GradientCall, _i, dcs, _f, _o, _ci, _co, dh):
+    def gradient(
+        call: GradientCall, _i: Tensor, dcs: Tensor, _f: Tensor, _o: Tensor, _ci: Tensor, _co: Tensor, dh: Tensor
+    ):
         inputs = [getattr(call, name) for name in (*BlockLSTM.inputs, *BlockLSTM.outputs)]
         return None, *grad_row(*inputs, dcs, dh, call.use_peephole)
 

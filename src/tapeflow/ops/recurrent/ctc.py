@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def _loss_rule(call):
     return [(batch,), (inputs[0], batch, inputs[2])]
 
 
-def checked_lengths(inputs, sequence_length, error=invalid) -> np.ndarray:
+def checked_lengths(inputs: Any, sequence_length: Any, error: Callable[..., Any] = invalid) -> np.ndarray:
     """The lengths of the sequences in `inputs` [time, batch, classes]."""
     if inputs.ndim != 3:
         raise invalid("inputs is not a 3-Tensor")
@@ -78,7 +79,7 @@ def checked_lengths(inputs, sequence_length, error=invalid) -> np.ndarray:
     return sequence_length.astype(np.int64)
 
 
-def _label_rows(indices, values, batch: int) -> list[list[int]]:
+def _label_rows(indices: np.ndarray, values: np.ndarray, batch: int) -> list[list[int]]:
     """The labels of each batch element, from the parts of a sparse matrix."""
     if indices.ndim != 2:
         raise invalid("labels_indices is not a matrix")
@@ -135,7 +136,10 @@ def _real_labels(row: list[int], b: int, classes: int, collapse: bool) -> list[i
     return kept
 
 
-def _ctc(inputs, indices, values, sequence_length, preprocess_collapse_repeated, ctc_merge_repeated, ignore):
+def _ctc(
+    inputs: Any, indices: Any, values: Any, sequence_length: Any, preprocess_collapse_repeated: bool,
+    ctc_merge_repeated: bool, ignore: bool,
+):
     lengths = checked_lengths(inputs, sequence_length)
     classes = inputs.shape[2]
     rows = [
@@ -153,7 +157,7 @@ def _ctc(inputs, indices, values, sequence_length, preprocess_collapse_repeated,
     return loss.astype(inputs.dtype), gradient.astype(inputs.dtype)
 
 
-def _backward(call, dloss, dgradient):
+def _backward(call: GradientCall, dloss: Any, dgradient):
     if dgradient is not None:
         raise LookupError(_NO_SECOND)
     return layout.reshape(dloss, [1, -1, 1]) * call.gradient
@@ -200,7 +204,7 @@ def _enumerated(inputs, rows, lengths, blank, merge_repeated: bool = True):
 )
 def CTCLoss(
     xp: ModuleType, inputs: Array, labels_indices: Array, labels_values: Array, sequence_length: Array,
-    preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs,
+    preprocess_collapse_repeated: bool, ctc_merge_repeated: bool, ignore_longer_outputs_than_inputs: bool,
 ):
     return _ctc(inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated,
                 ctc_merge_repeated, ignore_longer_outputs_than_inputs)  # fmt: skip
@@ -241,7 +245,10 @@ def _(rng):
 
 
 @CTCLoss.reference
-def _(inputs, indices, values, lengths, preprocess_collapse_repeated, ctc_merge_repeated, **_):
+def _(
+    inputs: np.ndarray, indices: np.ndarray, values: np.ndarray, lengths: np.ndarray,
+    preprocess_collapse_repeated: bool, ctc_merge_repeated: bool, **_,
+):
     blank = inputs.shape[2] - 1
     rows = [
         [v for (b, _), v in zip(indices, values, strict=True) if b == i and v != blank] for i in range(2)
@@ -323,7 +330,7 @@ def _(rng: SampleGenerator):
 
 
 @DenseCTCLoss.reference
-def _(logits, labels, label_length, logit_length, blank_index):
+def _(logits: np.ndarray, labels: np.ndarray, label_length: np.ndarray, logit_length: np.ndarray, blank_index: int):
     rows = [labels[b, :n].tolist() for b, n in enumerate(label_length)]
     return _enumerated(logits, rows, logit_length, blank_index)
 
@@ -331,9 +338,9 @@ def _(logits, labels, label_length, logit_length, blank_index):
 @api(v1="nn.ctc_loss")
 @tensor_function
 def ctc_loss_v1(
-    labels, inputs=None, sequence_length=None, preprocess_collapse_repeated: bool = False,
-    ctc_merge_repeated: bool = True, ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True,
-    logits=None,
+    labels: SparseTensor, inputs: Any = None, sequence_length: Sequence[int] | None = None,
+    preprocess_collapse_repeated: bool = False, ctc_merge_repeated: bool = True,
+    ignore_longer_outputs_than_inputs: bool = False, time_major: bool = True, logits: TensorLike | None = None,
 ):
     """CTC losses [batch] of sparse int32 `labels` [batch, labels] by `inputs` [time, batch, classes].
 
@@ -365,11 +372,11 @@ def ctc_loss_v1(
     return casting.cast(loss, kind) if narrow else loss
 
 
-def _blank_of(blank_index, classes):
+def _blank_of(blank_index: int, classes: int):
     return blank_index + classes if isinstance(blank_index, int) and blank_index < 0 else blank_index
 
 
-def _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index):
+def _sparse_loss(labels: SparseTensor, logits, logit_length, logits_time_major: bool, blank_index: int | None):
     if blank_index is None:
         raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
     logits = convert_to_tensor(logits)
@@ -386,8 +393,8 @@ def _sparse_loss(labels, logits, logit_length, logits_time_major, blank_index):
 @api(v2="nn.ctc_loss")
 @tensor_function
 def ctc_loss(
-    labels, logits, label_length, logit_length, logits_time_major: bool = True, unique=None, blank_index=None,
-    name: str | None = None,
+    labels: Any, logits: Any, label_length: TensorLike | None, logit_length: TensorLike,
+    logits_time_major: bool = True, unique: bool | None = None, blank_index=None, name: str | None = None,
 ):
     """Compute the losses of connectionist temporal classification (Graves et al., 2006).
 
@@ -438,7 +445,7 @@ def ctc_loss(
 @tensor_function
 def ctc_loss_v2(
     labels: TensorLike, logits: TensorLike, label_length, logit_length, logits_time_major: bool = True,
-    unique=None, blank_index=None, name: str | None = None,
+    unique: bool | None = None, blank_index=None, name: str | None = None,
 ):
     """`tf.nn.ctc_loss` under its 1.x name."""
     return ctc_loss(
@@ -448,7 +455,7 @@ def ctc_loss_v2(
 
 @api("nn.collapse_repeated")
 @tensor_function
-def collapse_repeated(labels, seq_length, name: str | None = None):
+def collapse_repeated(labels: TensorLike, seq_length, name: str | None = None):
     """Make runs of equal labels one label.
 
     Args:
@@ -491,7 +498,7 @@ def ctc_unique_labels(labels, name=None):
     labels = casting.cast(labels, dtypes.int64)
     width = size_of(labels, 1)
 
-    def of_row(row):
+    def of_row(row: Tensor):
         values, places = unique(row)
         return pad(values, [[0, width - size_of(values, 0)]]), places
 

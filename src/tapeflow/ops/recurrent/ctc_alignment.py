@@ -66,7 +66,7 @@ def loss_and_gradient(
     emitted = np.take_along_axis(log_p, np.broadcast_to(path, (time, batch, states)), 2)
     emitted = np.where(inside, emitted, -np.inf)
 
-    def step(x):
+    def step(x: np.ndarray):
         """The log-probability of coming to each state from the states before, by `x`."""
         out = np.logaddexp(np.where(may_stay, x, -np.inf), _later(x, 1))
         return np.logaddexp(out, np.where(may_skip, _later(x, 2), -np.inf))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def _(rng: SampleGenerator):
 
 
 @CTCGreedyDecoder.reference
-def _(inputs, lengths, merge_repeated, blank_index):
+def _(inputs: np.ndarray, lengths: np.ndarray, merge_repeated: bool, blank_index: int):
     rows = []
     for b, n in enumerate(lengths):
         labels, before = [], None
@@ -258,7 +259,7 @@ def _(rng: SampleGenerator):
 
 
 @CTCBeamSearchDecoder.reference
-def _(inputs, lengths, beam_width, top_paths, merge_repeated):
+def _(inputs: np.ndarray, lengths: np.ndarray, beam_width: int, top_paths: int, merge_repeated: bool):
     blank = inputs.shape[2] - 1
     found = []
     for b, n in enumerate(lengths):
@@ -280,7 +281,9 @@ def _(inputs, lengths, beam_width, top_paths, merge_repeated):
 
 @api("nn.ctc_greedy_decoder")
 @tensor_function
-def ctc_greedy_decoder(inputs: TensorLike, sequence_length, merge_repeated: bool = True, blank_index=None):
+def ctc_greedy_decoder(
+    inputs: TensorLike, sequence_length: Sequence[int], merge_repeated: bool = True, blank_index: int | None = None
+):
     """Read the labels off the most likely class at each time.
 
     Args:
@@ -306,7 +309,8 @@ def ctc_greedy_decoder(inputs: TensorLike, sequence_length, merge_repeated: bool
 @api(v1="nn.ctc_beam_search_decoder")
 @tensor_function
 def ctc_beam_search_decoder_v1(
-    inputs: TensorLike, sequence_length, beam_width=100, top_paths=1, merge_repeated: bool = True
+    inputs: TensorLike, sequence_length: Sequence[int], beam_width: int = 100, top_paths: int = 1,
+    merge_repeated: bool = True,
 ):
     """`ctc_beam_search_decoder` of 1.x; `merge_repeated` also makes equal labels that stand side by side one."""
     indices, values, sizes, scores = CTCBeamSearchDecoder(
@@ -317,7 +321,9 @@ def ctc_beam_search_decoder_v1(
 
 @api(v1="nn.ctc_beam_search_decoder_v2", v2="nn.ctc_beam_search_decoder")
 @tensor_function
-def ctc_beam_search_decoder(inputs: TensorLike, sequence_length, beam_width=100, top_paths=1):
+def ctc_beam_search_decoder(
+    inputs: TensorLike, sequence_length: Sequence[int], beam_width: int = 100, top_paths: int = 1
+):
     """Search the most likely sequences of labels with a beam.
 
     Args:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.recurrent.cudnn_layout import NETWORK_ATTRS, layout
@@ -37,7 +39,7 @@ def _layout(
     return layout(rnn_mode, input_mode, direction, *sizes, num_proj)
 
 
-def _known_layout(call):
+def _known_layout(call: ShapeCall):
     sizes = [call.value(i) for i in range(3)]
     if any(size is None for size in sizes):
         return None
@@ -52,7 +54,9 @@ def _known_layout(call):
     shape=shapes.fixed((1,)),
     stateful=False,
 )
-def CudnnRNNParamsSize(xp: ModuleType, num_layers, num_units, input_size, T, S, **attrs):
+def CudnnRNNParamsSize(
+    xp: ModuleType, num_layers: Array, num_units: Array, input_size: Array, T: DType, S: DType, **attrs
+):
     kind = index_kind(S, "S")
     found = _layout(num_layers, num_units, input_size, **attrs).size
     if found > np.iinfo(kind).max:
@@ -93,7 +97,7 @@ def _to_canonical(name: str, counts):
     weights, biases = counts[0], counts[-1]
     proj = {"num_proj": 0} if len(counts) > 1 else {}
 
-    def kernel(xp: ModuleType, num_layers, num_units, input_size, params, **attrs):
+    def kernel(xp: ModuleType, num_layers: Array, num_units: Array, input_size: Array, params: Array, **attrs):
         found = _layout(num_layers, num_units, input_size, **attrs)
         if params.shape != (found.size,):
             raise invalid(
@@ -154,7 +158,10 @@ def _to_canonical(name: str, counts):
 def _to_params(name: str, counts: Sequence[str], proj: dict[str, Any]):
     """A row that joins matrices and biases to one vector; `counts`: the names of their numbers in the signature."""
 
-    def kernel(xp: ModuleType, num_layers, num_units, input_size, weights, biases, **attrs):
+    def kernel(
+        xp: ModuleType, num_layers: Array, num_units: Array, input_size: Array, weights: Sequence[Array],
+        biases: Sequence[Array], **attrs,
+    ):
         found = _layout(num_layers, num_units, input_size, **attrs)
         if len(weights) != found.biases or len(biases) != found.biases:
             raise invalid(

@@ -6,6 +6,7 @@ belongs to the backward op of the same version.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,7 +151,7 @@ def _forward(net: _Network, draw: Any) -> tuple[Any, Any, Any, list[Any]]:
     return (*net.by_caller(x, xp.stack(last_h), output_c), [*kept, *masks])
 
 
-def _backward(net: _Network, kept: list[Any], masks: list[Any], dy, dh, dc) -> list[Any]:
+def _backward(net: _Network, kept: list[Any], masks: list[Any], dy: Any, dh: np.ndarray, dc: np.ndarray) -> list[Any]:
     """The gradients of input, input_h, input_c and params; of what `_forward` computed, by time."""
     xp, own = net.xp, net.layout
     weights, lstm, n = own.unpacked(xp, net.params), own.cell == "LSTM", own.units
@@ -275,7 +276,7 @@ def _forward_row(version: int) -> Any:
         if not 0 <= dropout <= 1:
             raise invalid(f"dropout must be in [0, 1], got {dropout}")
 
-        def draw(shape):
+        def draw(shape: Sequence[Any]):
             if not dropout or not attrs["is_training"]:
                 return None
             count = int(np.prod(shape))
@@ -303,8 +304,9 @@ def _backward_row(version: int, forward: Any) -> Any:
     upstream = "output_backprop: T, output_h_backprop: T, output_c_backprop: T"
 
     def kernel(
-        xp: ModuleType, input, input_h, input_c, params, output, output_h, output_c, dy, dh, dc,
-        reserve_space, *, sequence_lengths=None, **attrs,
+        xp: ModuleType, input: Array, input_h: Array, input_c: Array, params: Array, output: Array, output_h: Array,
+        output_c: Array, dy: Array, dh: Array, dc: Array, reserve_space: Array, *,
+        sequence_lengths: Array | None = None, **attrs,
     ):  # fmt: skip
         net = _network(xp, input, input_h, input_c, params, sequence_lengths, **attrs)
         kind = input.dtype

@@ -126,7 +126,7 @@ _LENGTHS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _call(rng, case: dict[str, Any], version: int):
+def _call(rng: Any, case: dict[str, Any], version: int):
     """The inputs and attrs of a case."""
     case = dict(case)
     lengths = case.pop("lengths", None)
@@ -170,7 +170,8 @@ def _for_forward(row, version: int):
 
     @row.reference
     def _(
-        input, input_h, input_c, params, *rest, rnn_mode, input_mode, direction, time_major: bool = True, **_
+        input: np.ndarray, input_h, input_c, params: np.ndarray, *rest, rnn_mode, input_mode, direction,
+        time_major: bool = True, **_,
     ):
         outputs = _network(
             input, input_h, input_c, params, rest[0] if rest else None, rnn_mode, input_mode, direction,

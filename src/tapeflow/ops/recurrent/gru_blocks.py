@@ -6,11 +6,12 @@ The matrices of the reset and the update gate are beside each other in one, in t
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.joining import ConcatV2
@@ -28,7 +29,7 @@ _GIVEN = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
 _RANKS = "x: 2, h_prev: 2, w_ru: 2, w_c: 2, b_ru: 1, b_c: 1"
 
 
-def _check(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
+def _check(x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any) -> None:
     """Refuses tensors that do not suit each other."""
     require_rank(2, x=x, h_prev=h_prev)
     batch, size, units = x.shape[0], x.shape[1], h_prev.shape[1]
@@ -51,7 +52,7 @@ def _cell_rule(call: ShapeCall):
     ranks=_RANKS,
     shape=_cell_rule,
 )
-def GRUBlockCell(xp: ModuleType, x, h_prev, w_ru, w_c, b_ru, b_c):
+def GRUBlockCell(xp: ModuleType, x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array):
     _check(x, h_prev, w_ru, w_c, b_ru, b_c)
     r, u = xp.split(sigmoid(xp, xp.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, 1)
     c = xp.tanh(xp.concatenate([x, h_prev * r], 1) @ w_c + b_c)
@@ -59,7 +60,7 @@ def GRUBlockCell(xp: ModuleType, x, h_prev, w_ru, w_c, b_ru, b_c):
 
 
 @GRUBlockCell.gradient(needs="x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c")
-def _(call: GradientCall, _r, _u, _c, dh):
+def _(call: GradientCall, _r: Tensor, _u: Tensor, _c: Tensor, dh: Tensor):
     given = (call.x, call.h_prev, call.w_ru, call.w_c, call.b_ru, call.b_c, call.r, call.u, call.c)
     dx, dh_prev, dc_bar, dgates = GRUBlockCellGrad(*given, dh)
     seen = ConcatV2([call.x, call.h_prev], 1)
@@ -68,7 +69,7 @@ def _(call: GradientCall, _r, _u, _c, dh):
     return dx, dh_prev, *weights, BiasAddGrad(dgates), BiasAddGrad(dc_bar)
 
 
-def _inputs(rng, batch: int = 2, size: int = 3, units: int = 2):
+def _inputs(rng: Any, batch: int = 2, size: int = 3, units: int = 2):
     both = size + units
     sizes = [(batch, size), (batch, units), (both, 2 * units), (both, units), (2 * units,), (units,)]
     return [singles(rng, *each) for each in sizes]
@@ -147,11 +148,14 @@ def _(rng: SampleGenerator):
 
 
 @GRUBlockCellGrad.reference
-def _(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+def _(
+    x: np.ndarray, h_prev: np.ndarray, w_ru: np.ndarray, w_c: np.ndarray, b_ru: np.ndarray, b_c: np.ndarray,
+    r: np.ndarray, u: np.ndarray, c: np.ndarray, d_h: np.ndarray,
+):
     """By central differences; of a gate's sum by those of its bias, one row of the batch at a time."""
     given = [np.array(each, np.float64) for each in (x, h_prev, w_ru, w_c, b_ru, b_c)]
 
-    def slope(position, row=slice(None)):
+    def slope(position: int, row=slice(None)):
         return slope_of(lambda: (_formula(*given)[3] * d_h)[row].sum(), given[position])
 
     by_row = [np.stack([slope(bias, row) for row in range(len(x))]) for bias in (5, 4)]

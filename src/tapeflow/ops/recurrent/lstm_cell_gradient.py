@@ -6,6 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.recurrent.blocks import (
@@ -42,7 +43,7 @@ def _rule(call):
     ranks=f"x: 2, {STATE_RANKS}, i: 2, cs: 2, f: 2, o: 2, ci: 2, co: 2, cs_grad: 2, h_grad: 2",
     shape=_rule,
 )
-def LSTMBlockCellGrad(xp: ModuleType, x, *rest, use_peephole):
+def LSTMBlockCellGrad(xp: ModuleType, x: Array, *rest, use_peephole: bool):
     state, parts, (cs_grad, h_grad) = rest[:7], rest[7:13], rest[13:]
     check_lstm(x, *state)
     cs_prev, weights = state[0], state[3:6]
@@ -70,11 +71,11 @@ def _(rng):
 
 
 @LSTMBlockCellGrad.reference
-def _(x, *rest, use_peephole):
+def _(x: np.ndarray, *rest, use_peephole: bool):
     """By central differences; of a gate's sum by those of its bias, one row of the batch at a time."""
     given, (cs_grad, h_grad) = [np.array(each, np.float64) for each in (x, *rest[:7])], rest[13:]
 
-    def slope(position, row=slice(None)):
+    def slope(position: int, row=slice(None)):
         def total():
             parts = lstm_formula(*given, 0.0, 0.0, use_peephole)
             return (parts[1] * cs_grad + parts[6] * h_grad)[row].sum()

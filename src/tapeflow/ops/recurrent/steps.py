@@ -157,8 +157,9 @@ def sequence(
 
 
 def sequence_gradient(
-    x: Tensor, recurrent: Tensor, bias: Tensor, initial_h: Tensor, initial_c: Tensor, mask: Tensor, h: Tensor,
-    c: Tensor, reserve: Tensor, dh: Tensor, dlast_h: Tensor, dlast_c: Tensor, cell: str, time_major: bool,
+    x: Tensor, recurrent: Tensor, bias: Tensor, initial_h: Tensor, initial_c: Tensor, mask: Tensor, h: Tensor | None,
+    c: Tensor | None, reserve: Tensor | None, dh: Tensor, dlast_h: Tensor, dlast_c: Tensor, cell: str,
+    time_major: bool,
 ):
     """The outputs of `RecurrentSequenceGrad` by the gradient of that loop."""
 

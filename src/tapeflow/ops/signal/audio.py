@@ -172,7 +172,7 @@ def _(rng: SampleGenerator):
 
 @api("audio.decode_wav")
 @public
-def decode_wav(contents, desired_channels=-1, desired_samples=-1, name: str | None = None):
+def decode_wav(contents: TensorLike, desired_channels=-1, desired_samples=-1, name: str | None = None):
     """Read the sound of a WAV file of 16 bit.
 
     Args:

@@ -68,7 +68,7 @@ def _(rng: SampleGenerator):
 
 
 @AudioSpectrogram.reference
-def _(input, window_size, stride, magnitude_squared):
+def _(input: np.ndarray, window_size: int, stride: int, magnitude_squared: bool):
     size = _fft_size(window_size)
     turns = np.exp(-2j * np.pi * np.outer(np.arange(size // 2 + 1), np.arange(window_size)) / size)
     out = []
@@ -156,8 +156,8 @@ def _(rng: SampleGenerator):
 
 @Mfcc.reference
 def _(
-    spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count,
-    dct_coefficient_count,
+    spectrogram: np.ndarray, sample_rate: np.ndarray, upper_frequency_limit: float, lower_frequency_limit: float,
+    filterbank_channel_count: int, dct_coefficient_count: int,
 ):  # fmt: skip
     """Frequency by frequency, each shared by the two bands between whose peaks it lies."""
     count, bins = filterbank_channel_count, spectrogram.shape[-1]
@@ -181,7 +181,7 @@ def _(
 
 @public
 def audio_spectrogram(
-    input: TensorLike, window_size, stride, magnitude_squared: bool = False, name: str | None = None
+    input: TensorLike, window_size: int, stride: int, magnitude_squared: bool = False, name: str | None = None
 ):
     """The spectra of windows of sounds.
 
@@ -201,8 +201,9 @@ def audio_spectrogram(
 
 @public
 def mfcc(
-    spectrogram, sample_rate, upper_frequency_limit=4000, lower_frequency_limit=20,
-    filterbank_channel_count=40, dct_coefficient_count=13, name: str | None = None,
+    spectrogram: TensorLike, sample_rate: TensorLike, upper_frequency_limit: TensorLike = 4000,
+    lower_frequency_limit: TensorLike = 20, filterbank_channel_count: int = 40, dct_coefficient_count: int = 13,
+    name: str | None = None,
 ):
     """Mel-frequency cepstral coefficients: the cosine transform of logarithms of the energies in bands.
 

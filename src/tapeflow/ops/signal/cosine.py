@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
 from tapeflow.ops.array.construction import range as range_
@@ -24,7 +26,7 @@ from tapeflow.ops.signal.windows import vorbis_window
 from tapeflow.ops.static import size_of, static_value
 
 
-def _checked(x, kind, n, axis, norm) -> None:
+def _checked(x: Tensor, kind, n: int | None, axis, norm) -> None:
     if axis != -1:
         raise NotImplementedError(f"axis must be -1. Got: {axis}")
     if n is not None and n < 1:
@@ -40,7 +42,7 @@ def _checked(x, kind, n, axis, norm) -> None:
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 
 
-def _resized(x, n: int):
+def _resized(x: Tensor, n: int):
     """`x` with its last dimension cropped or zero-padded to `n`."""
     size = size_of(x, -1)
     if isinstance(size, int):
@@ -53,23 +55,23 @@ def _resized(x, n: int):
     return joining.concat([x, _zeros(x, missing)], -1)
 
 
-def _zeros(x, width):
+def _zeros(x: Tensor, width: int):
     """Zeros like `x`, of another last dimension."""
     shape = joining.concat([shape_of(x)[:-1], [width]], 0)
     return zeros(shape, x.dtype)
 
 
-def _turn(n, kind, half: float, sign: int):
+def _turn(n: int, kind: DType, half: float, sign: int):
     """exp(sign * iπ (k + half) / (2 n)) for k below `n`."""
     angles = (cast(range_(n), kind) + half) * (math.pi / 2) / cast(n, kind)
     return complex_numbers.complex(Cos(angles), sign * Sin(angles))
 
 
-def _as_complex(x):
+def _as_complex(x: Tensor):
     return complex_numbers.complex(x, x * 0)
 
 
-def _transform(x, kind: int, norm):
+def _transform(x: Tensor, kind: int, norm):
     n = size_of(x, -1)
     real = complex_numbers.real
     count = cast(n, x.dtype)
@@ -92,7 +94,7 @@ def _transform(x, kind: int, norm):
     return y * (math.sqrt(0.5) * Rsqrt(count)) if norm == "ortho" else y
 
 
-def _weights(n, first, ratio: float):
+def _weights(n: int, first: Tensor, ratio: float):
     """The orthonormal scales: `first`, then `ratio` times that."""
     k = range_(n)
     return first * cast(arithmetic.minimum(k, 1), first.dtype) * (ratio - 1) + first
@@ -100,7 +102,7 @@ def _weights(n, first, ratio: float):
 
 @api("signal.dct")
 @tensor_function
-def dct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
+def dct(input: TensorLike, type: Any = 2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
     """Compute the discrete cosine transform along the last dimension, as SciPy defines it.
 
     Args:
@@ -128,7 +130,9 @@ def dct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name:
 
 @api("signal.idct")
 @tensor_function
-def idct(input: TensorLike, type=2, n=None, axis: AxisLike = -1, norm=None, name: str | None = None):
+def idct(
+    input: TensorLike, type: Any = 2, n=None, axis: AxisLike = -1, norm: str | None = None, name: str | None = None
+):
     """Compute the inverse of `tf.signal.dct`.
 
     Args:
@@ -190,7 +194,10 @@ def mdct(signals, frame_length, window_fn=vorbis_window, pad_end=False, norm=Non
 
 @api("signal.inverse_mdct")
 @tensor_function
-def inverse_mdct(mdcts, window_fn=vorbis_window, norm=None, name: str | None = None):
+def inverse_mdct(
+    mdcts: TensorLike, window_fn: Callable[..., Any] | None = vorbis_window, norm: str | None = None,
+    name: str | None = None,
+):
     """Invert `tf.signal.mdct`.
 
     Args:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import IntLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import graph_scope, public, tensor_function
@@ -115,7 +118,7 @@ def _with_dense_gradient(signal):
     return layout.Reshape(signal, as_shape(sizes_of(signal)) if signal.shape.rank is not None else Shape(signal))
 
 
-def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):
+def _dynamic_frames(signal, length, step: int, pad_end, pad_value, where, size):
     """`frame` where a size is only known when the graph runs."""
     if pad_end:
         count = -(-size // step)
@@ -130,7 +133,7 @@ def _dynamic_frames(signal, length, step, pad_end, pad_value, where, size):
     return gather(_with_dense_gradient(signal), _places(count, step, length), axis=where)
 
 
-def _places(count, step, length):
+def _places(count: int, step: int, length):
     """Where in the signal the elements of each frame are."""
     return layout.expand_dims(range_(count) * step, 1) + range_(length)
 
@@ -138,7 +141,7 @@ def _places(count, step, length):
 @api("signal.overlap_and_add")
 @tensor_function
 @graph_scope("overlap_and_add")
-def overlap_and_add(signal, frame_step, name: str | None = None):
+def overlap_and_add(signal: Any, frame_step: TensorLike, name: str | None = None):
     """Add frames up to a signal.
 
     Args:
@@ -184,8 +187,8 @@ def _enclosing_power_of_two(length):
 @api("signal.stft")
 @tensor_function
 def stft(
-    signals, frame_length, frame_step, fft_length=None, window_fn=default_window, pad_end: bool = False,
-    name: str | None = None,
+    signals, frame_length: IntLike, frame_step: IntLike, fft_length: TensorLike | None = None,
+    window_fn: Callable[..., Any] | None = default_window, pad_end: bool = False, name: str | None = None,
 ):  # fmt: skip
     """Compute the short-time Fourier transform of signals: that of windowed frames.
 
@@ -218,7 +221,8 @@ def stft(
 @api("signal.inverse_stft")
 @tensor_function
 def inverse_stft(
-    stfts, frame_length, frame_step, fft_length=None, window_fn=default_window, name: str | None = None
+    stfts, frame_length, frame_step: IntLike, fft_length: TensorLike | None = None,
+    window_fn: Callable[..., Any] | None = default_window, name: str | None = None,
 ):  # fmt: skip
     """Invert `tf.signal.stft`.
 
@@ -260,7 +264,7 @@ def inverse_stft(
 
 @api("signal.inverse_stft_window_fn")
 @public
-def inverse_stft_window_fn(frame_step, forward_window_fn=default_window, name: str | None = None):
+def inverse_stft_window_fn(frame_step: IntLike, forward_window_fn=default_window, name: str | None = None):
     """Make the window with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.
 
     Args:

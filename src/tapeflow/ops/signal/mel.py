@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
@@ -18,7 +20,7 @@ from tapeflow.ops.signal.cosine import dct
 from tapeflow.ops.static import size_of, static_value
 
 
-def _mel(hertz):
+def _mel(hertz: Tensor):
     """The pitch of a frequency: O'Shaughnessy's formula."""
     return 1127.0 * Log(1.0 + hertz / 700.0)
 
@@ -46,8 +48,9 @@ def _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dtype:
 @api("signal.linear_to_mel_weight_matrix")
 @tensor_function
 def linear_to_mel_weight_matrix(
-    num_mel_bins=20, num_spectrogram_bins=129, sample_rate=8000, lower_edge_hertz=125.0,
-    upper_edge_hertz=3800.0, dtype: DTypeLike = dtypes.float32, name: str | None = None,
+    num_mel_bins: Any = 20, num_spectrogram_bins: Any = 129, sample_rate: TensorLike = 8000,
+    lower_edge_hertz: TensorLike = 125.0, upper_edge_hertz: TensorLike = 3800.0, dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ):
     """Make the matrix that turns spectrograms into bins evenly spaced in pitch.
 
@@ -86,7 +89,7 @@ def linear_to_mel_weight_matrix(
 
 @api("signal.mfccs_from_log_mel_spectrograms")
 @tensor_function
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name: str | None = None):
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None):
     """Mel-frequency cepstral coefficients [..., num_mel_bins] of logarithmic spectra of that shape.
 
     Raises ValueError where there are no bins.

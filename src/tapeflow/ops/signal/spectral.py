@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 REAL_PARTS = (dtypes.float32, dtypes.float64)
 
 
-def _check_rank(array, rank: int) -> None:
+def _check_rank(array: Any, rank: int) -> None:
     if array.ndim < rank:
         raise invalid(f"Input must have rank of at least {rank} but got: {shape_text(array.shape)}")
 
 
-def _lengths(fft_length, rank: int) -> list[int]:
+def _lengths(fft_length: Any, rank: int) -> list[int]:
     """The transform's lengths as integers. Raises InvalidArgumentError for another count or sign."""
     if np.shape(fft_length) != (rank,):
         raise invalid(f"fft_length must have shape [{rank}]")
@@ -50,7 +50,7 @@ def _lengths(fft_length, rank: int) -> list[int]:
     return lengths
 
 
-def _cropped(array, lengths):
+def _cropped(array: Any, lengths):
     """The leading part of the inner dimensions. Raises InvalidArgumentError where there is too little."""
     inner = array.shape[array.ndim - len(lengths) :]
     for i, (n, wanted) in enumerate(zip(inner, lengths, strict=True)):
@@ -82,7 +82,7 @@ def _signal(rng: SampleGenerator, *shape):
     return rng.normal(*shape) + 1j * rng.normal(*shape)
 
 
-def _size(lengths, like):
+def _size(lengths: Tensor, like: Tensor):
     """The product of the integers `lengths` in the dtype of `like`."""
     return cast(Prod(lengths, [0], False), like.dtype)
 
@@ -101,7 +101,7 @@ def _fit(x, lengths, rank: int):
     return padding.Pad(x, _pairs(after))
 
 
-def _pairs(after):
+def _pairs(after: Tensor):
     return stack([arithmetic.Mul(after, 0), after], 1)
 
 
@@ -148,7 +148,7 @@ def _complex_row(name: str, rank: int, inverse: bool):
         yield Sample(np.complex128(1), raises=InvalidArgumentError)
 
     @row.reference
-    def _(input):
+    def _(input: np.ndarray):
         size = np.prod(input.shape[-rank:]) if inverse else 1
         return _sums(input, rank, 1 if inverse else -1) / max(size, 1)
 
@@ -188,7 +188,7 @@ def _real_row(name: str, rank: int):
         yield Sample(1.0, np.int32([1] * rank), raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, fft_length, Tcomplex):
+    def _(input: Any, fft_length: Any, Tcomplex: DType):
         x = input[(..., *(slice(n) for n in fft_length))]
         return _sums(x, rank, -1)[..., : fft_length[-1] // 2 + 1]
 
@@ -248,7 +248,7 @@ def _inverse_real_row(name: str, rank: int):
         yield Sample(np.complex64(1), np.int32([1] * rank), raises=InvalidArgumentError)
 
     @row.reference
-    def _(input, fft_length, Treal):
+    def _(input: np.ndarray, fft_length: np.ndarray, Treal: DType):
         x = _sums(input, rank - 1, 1) if rank == 1 else np.moveaxis(
             _sums(np.moveaxis(input, -1, 0), rank - 1, 1), 0, -1
         )  # fmt: skip
@@ -394,7 +394,7 @@ def rfft(input_tensor: TensorLike, fft_length: Sequence[int] | None = None, name
 
 @api("signal.rfft2d")
 @tensor_function
-def rfft2d(input_tensor, fft_length=None, name: str | None = None):
+def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None):
     """Compute the discrete Fourier transform of real signals over the last two dimensions.
 
     Args:
@@ -413,7 +413,7 @@ def rfft2d(input_tensor, fft_length=None, name: str | None = None):
 
 @api("signal.rfft3d")
 @tensor_function
-def rfft3d(input_tensor, fft_length=None, name: str | None = None):
+def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None):
     """Compute the discrete Fourier transform of real signals over the last three dimensions.
 
     Args:
@@ -432,7 +432,7 @@ def rfft3d(input_tensor, fft_length=None, name: str | None = None):
 
 @api("signal.irfft")
 @tensor_function
-def irfft(input_tensor, fft_length=None, name: str | None = None):
+def irfft(input_tensor: TensorLike, fft_length: Sequence[int] | None = None, name: str | None = None):
     """Invert `tf.signal.rfft`.
 
     Args:
@@ -454,7 +454,7 @@ def irfft(input_tensor, fft_length=None, name: str | None = None):
 
 @api("signal.irfft2d")
 @tensor_function
-def irfft2d(input_tensor, fft_length=None, name: str | None = None):
+def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None):
     """Invert `tf.signal.rfft2d`.
 
     Args:
@@ -474,7 +474,7 @@ def irfft2d(input_tensor, fft_length=None, name: str | None = None):
 
 @api("signal.irfft3d")
 @tensor_function
-def irfft3d(input_tensor, fft_length=None, name: str | None = None):
+def irfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None):
     """Invert `tf.signal.rfft3d`.
 
     Args:

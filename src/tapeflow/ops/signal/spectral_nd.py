@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall
 
 
-def _checked(input, fft_length, axes) -> tuple[list[int], list[int]]:
+def _checked(input: Any, fft_length: Any, axes: Any) -> tuple[list[int], list[int]]:
     """Lengths, and the axes that they are of, counted from the front."""
     if axes.ndim != 1 or fft_length.shape != axes.shape:
         raise invalid(
@@ -61,7 +61,7 @@ def _half(n: int) -> int:
     return n // 2 + 1 if n else 0
 
 
-def _out_shape(shape, lengths: Sequence[int], places: Sequence[int], halved: bool = False) -> list:
+def _out_shape(shape: Sequence[Any], lengths: Sequence[int], places: Sequence[int], halved: bool = False) -> list:
     out = list(shape)
     for n, a in zip(lengths, places, strict=True):
         out[a] = n
@@ -158,7 +158,7 @@ def _complex_row(name: str, inverse: bool):
         yield from _bad(x)
 
     @row.reference
-    def _(input, fft_length, axes):
+    def _(input: np.ndarray, fft_length: np.ndarray, axes: np.ndarray):
         lengths, places = list(fft_length), [a % input.ndim for a in axes]
         if 0 in lengths:
             return np.zeros(_out_shape(input.shape, lengths, places))
@@ -192,14 +192,14 @@ def RFFTND(xp: ModuleType, input: Array, fft_length: Array, axes: Array, Tcomple
 RFFTND.compiled(static="fft_length, axes")
 
 
-def _last_size(shape, axes, size):
+def _last_size(shape: Sequence[Any], axes, size):
     """`shape` with the dimension that is the last of `axes` set to `size`."""
     place = axes[-1:]
     place = comparison.SelectV2(place < 0, place + _rank_of(shape), place)
     return tensor_scatter_nd_update(shape, reshape(place, [1, 1]), reshape(size, [1]))
 
 
-def _rank_of(shape):
+def _rank_of(shape: Sequence[Any]):
     return shape_of(shape)[0]
 
 
@@ -221,7 +221,7 @@ def _(rng):
 
 
 @RFFTND.reference
-def _(input, fft_length, axes, Tcomplex):
+def _(input: np.ndarray, fft_length: np.ndarray, axes: np.ndarray, Tcomplex: DType):
     lengths, places = list(fft_length), [a % input.ndim for a in axes]
     full = _sums(input, lengths, places, -1)
     return np.moveaxis(np.moveaxis(full, places[-1], -1)[..., : _half(lengths[-1])], -1, places[-1])
@@ -272,7 +272,7 @@ def _(rng):
 
 
 @IRFFTND.reference
-def _(input, fft_length, axes, Treal):
+def _(input: np.ndarray, fft_length: np.ndarray, axes: np.ndarray, Treal: DType):
     lengths, places = list(fft_length), [a % input.ndim for a in axes]
     y = _sums(input, lengths[:-1], places[:-1], 1) / max(np.prod(lengths[:-1]), 1)
     n = lengths[-1]
@@ -369,7 +369,7 @@ def raw_irfftnd(
     return IRFFTND(input, fft_length, axes, Treal)
 
 
-def _arguments(x, fft_length, axes, inverse_real: bool = False):
+def _arguments(x: Tensor, fft_length, axes, inverse_real: bool = False):
     """`fft_length` and `axes`: by default the sizes of `axes`, all of which are the default."""
     if axes is None:
         known = None if fft_length is None else static_value(fft_length)
@@ -389,7 +389,7 @@ def _arguments(x, fft_length, axes, inverse_real: bool = False):
     return convert_to_tensor(fft_length, dtype=dtypes.int32), axes
 
 
-def _scale(x, norm, lengths, inverse: bool):
+def _scale(x: Tensor, norm: str | None, lengths: Tensor, inverse: bool):
     if norm in (None, "backward"):
         return x
     if norm not in ("forward", "ortho"):
@@ -402,7 +402,10 @@ def _scale(x, norm, lengths, inverse: bool):
 
 @api("signal.fftnd")
 @tensor_function
-def fftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
+def fftnd(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+):
     """Compute the discrete Fourier transform over axes.
 
     Args:
@@ -425,7 +428,10 @@ def fftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None
 
 @api("signal.ifftnd")
 @tensor_function
-def ifftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
+def ifftnd(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+):
     """Invert `tf.signal.fftnd`.
 
     Args:
@@ -445,7 +451,10 @@ def ifftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=Non
 
 @api("signal.rfftnd")
 @tensor_function
-def rfftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
+def rfftnd(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+):
     """Compute the discrete Fourier transform of a real signal over axes; of the last of them, the first half is kept.
 
     Args:
@@ -471,7 +480,10 @@ def rfftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=Non
 
 @api("signal.irfftnd")
 @tensor_function
-def irfftnd(input_tensor, fft_length=None, axes: AxisLike | None = None, norm=None, name: str | None = None):
+def irfftnd(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
+    norm: str | None = None, name: str | None = None,
+):
     """Invert `tf.signal.rfftnd`.
 
     Args:

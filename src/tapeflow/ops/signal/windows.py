@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
@@ -39,7 +40,7 @@ def _floating(name: str, dtype: DTypeLike):
     return dtype
 
 
-def _weights(values, dtype):
+def _weights(values: Any, dtype):
     return convert_to_tensor(np.asarray(values).astype(dtype.as_numpy_dtype), dtype)
 
 
@@ -62,7 +63,7 @@ def _raised_cosine(name: str, window_length, periodic, dtype: DTypeLike, a, b):
 @api("signal.hann_window")
 @tensor_function
 def hann_window(
-    window_length, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    window_length: IntLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ):
     """Make a Hann window.
 
@@ -87,7 +88,7 @@ def hann_window(
 @api("signal.hamming_window")
 @tensor_function
 def hamming_window(
-    window_length, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    window_length: IntLike, periodic: bool = True, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ):
     """Make a Hamming window.
 
@@ -111,7 +112,7 @@ def hamming_window(
 
 @api("signal.vorbis_window")
 @tensor_function
-def vorbis_window(window_length, dtype: DTypeLike = dtypes.float32, name: str | None = None):
+def vorbis_window(window_length: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make the power-complementary window of the Vorbis codec.
 
     Args:
@@ -135,7 +136,7 @@ def vorbis_window(window_length, dtype: DTypeLike = dtypes.float32, name: str | 
     return _weights(np.sin(math.pi / 2 * np.sin(phase) ** 2), dtype)
 
 
-def _kaiser(length, beta):
+def _kaiser(length: int, beta):
     """The window as an array, or as a float64 tensor where it is not known yet."""
     shape = static_value(beta)
     if isinstance(length, int) and shape is not None:
@@ -151,7 +152,9 @@ def _kaiser(length, beta):
 
 @api("signal.kaiser_window")
 @tensor_function
-def kaiser_window(window_length, beta=12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None):
+def kaiser_window(
+    window_length: IntLike, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32, name: str | None = None
+):
     """Make a Kaiser window.
 
     Args:

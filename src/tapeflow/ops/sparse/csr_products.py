@@ -38,8 +38,8 @@ _TURNS = {"transpose_a": False, "transpose_b": False, "adjoint_a": False, "adjoi
 @op("SparseMatrixMatMul", "a: variant, b: T -> output: T", types={"T": VALUES},
     attrs={**_TURNS, "transpose_output": False, "conjugate_output": False}, shape=shapes.unknown)  # fmt: skip
 def SparseMatrixMatMul(
-    xp: ModuleType, a: np.ndarray, b: np.ndarray, transpose_a, transpose_b, adjoint_a, adjoint_b,
-    transpose_output: bool, conjugate_output: bool,
+    xp: ModuleType, a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
+    adjoint_b: bool, transpose_output: bool, conjugate_output: bool,
 ):  # fmt: skip
     left = matrix_in(a, dtype_of(b)).turned(transpose_a, adjoint_a, "a")
     if transpose_b and adjoint_b:
@@ -112,7 +112,8 @@ def _(rng: SampleGenerator):
 @op("SparseMatrixSparseMatMul", "a: variant, b: variant -> c: variant", attrs={"type": dtype, **_TURNS},
     shape=shapes.scalar)  # fmt: skip
 def SparseMatrixSparseMatMul(
-    xp: ModuleType, a: Array, b: Array, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b
+    xp: ModuleType, a: Array, b: Array, type: DType, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
+    adjoint_b: bool,
 ):
     left = matrix_in(a, type).turned(transpose_a, adjoint_a, "a")
     right = matrix_in(b, type).turned(transpose_b, adjoint_b, "b")

@@ -9,7 +9,15 @@ import numpy as np
 
 from tapeflow.api import api, api_value
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import (
+    AxisLike,
+    DTypeLike,
+    FloatLike,
+    IntLike,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+)
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public, tensor_function
@@ -17,6 +25,7 @@ from tapeflow.core.sparse_tensor import (
     SparseTensor,
     SparseTensorValue,
 )
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import fill, ones_like, zeros
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.gather import gather, gather_nd
@@ -93,7 +102,7 @@ def from_dense(tensor: TensorLike, name: str | None = None):
 
 @api("sparse.eye")
 @public
-def eye(num_rows, num_columns=None, dtype: DTypeLike = dtypes.float32, name: str | None = None):
+def eye(num_rows: TensorLike, num_columns=None, dtype: DTypeLike = dtypes.float32, name: str | None = None):
     """Make a sparse matrix with ones on its diagonal.
 
     Args:
@@ -165,8 +174,8 @@ def _shaped(dense: Tensor, sparse: SparseTensor):
 @api(v1="sparse_to_dense")
 @tensor_function
 def sparse_to_dense(
-    sparse_indices, output_shape: ShapeLike, sparse_values, default_value=0, validate_indices: bool = True,
-    name: str | None = None,
+    sparse_indices, output_shape: ShapeLike, sparse_values: TensorLike, default_value: TensorLike = 0,
+    validate_indices: bool = True, name: str | None = None,
 ):
     """The dense tensor of loose parts (1.x); values may be one scalar for all places."""
     return SparseToDense(
@@ -176,7 +185,7 @@ def sparse_to_dense(
 
 @api("sparse.to_indicator", v1="sparse_to_indicator")
 @tensor_function
-def to_indicator(sp_input, vocab_size, name: str | None = None):
+def to_indicator(sp_input: TensorLike, vocab_size: IntLike, name: str | None = None):
     """Mark the values of a sparse tensor in a dense one.
 
     Args:
@@ -200,7 +209,7 @@ def to_indicator(sp_input, vocab_size, name: str | None = None):
 
 @api(v1=("sparse.merge", "sparse_merge"))
 @tensor_function
-def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
+def sparse_merge(sp_ids, sp_values: SparseTensor, vocab_size, name: str | None = None, already_sorted: bool = False):
     """The values of `sp_values` with the ids of `sp_ids` in place of the last index (1.x)."""
     many = isinstance(sp_ids, (list, tuple)) and not is_sparse(sp_ids)
     ids = [as_sparse(s) for s in (sp_ids if many else [sp_ids])]
@@ -279,7 +288,7 @@ def reshape(sp_input, shape, name=None):
 
 @api("sparse.expand_dims")
 @public
-def expand_dims(sp_input, axis=None, name=None):
+def expand_dims(sp_input: TensorLike, axis=None, name: str | None = None):
     """Insert a dimension of size 1 in a sparse tensor.
 
     Args:
@@ -321,7 +330,7 @@ def expand_dims(sp_input, axis=None, name=None):
 
 @api("sparse.transpose", v1="sparse_transpose")
 @tensor_function
-def transpose(sp_input, perm=None, name: str | None = None):
+def transpose(sp_input: TensorLike, perm: TensorLike | None = None, name: str | None = None):
     """Permute the dimensions of a sparse tensor.
 
     Args:
@@ -431,7 +440,7 @@ def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
     return out
 
 
-def _shape_of_joined(shapes, axis, expand):
+def _shape_of_joined(shapes: Sequence[TensorShape], axis: int, expand: bool):
     """What is known of the dense shape of sparse tensors joined along an axis."""
     if any(shape.rank is None for shape in shapes):
         return None
@@ -457,7 +466,7 @@ def concat_v1(
 
 @api(v2="sparse.split")
 @public
-def split(sp_input=None, num_split=None, axis=None, name: str | None = None):
+def split(sp_input: TensorLike | None = None, num_split=None, axis: AxisLike | None = None, name: str | None = None):
     """Cut a sparse tensor into parts along an axis.
 
     Args:
@@ -483,7 +492,7 @@ def split(sp_input=None, num_split=None, axis=None, name: str | None = None):
 @api(v1=("sparse.split", "sparse_split"))
 @tensor_function
 def split_v1(
-    keyword_required=None, sp_input=None, num_split=None, axis: AxisLike | None = None,
+    keyword_required=None, sp_input: TensorLike | None = None, num_split=None, axis: AxisLike | None = None,
     name: str | None = None, split_dim=None,
 ):  # fmt: skip
     """`split` of 1.x, by keywords only."""
@@ -492,7 +501,7 @@ def split_v1(
 
 @api("sparse.slice", v1="sparse_slice")
 @tensor_function
-def slice_(sp_input: SparseTensor, start: Sequence[int], size: TensorLike, name: str | None = None):
+def slice_(sp_input: SparseTensor, start: Any, size: TensorLike, name: str | None = None):
     """Take the part of a sparse tensor that begins at `start` and has shape `size`.
 
     Args:
@@ -515,7 +524,7 @@ def slice_(sp_input: SparseTensor, start: Sequence[int], size: TensorLike, name:
 
 @api("sparse.retain", v1="sparse_retain")
 @tensor_function
-def retain(sp_input, to_retain):
+def retain(sp_input: SparseTensor, to_retain: TensorLike):
     """Keep some elements of a sparse tensor.
 
     Args:
@@ -568,7 +577,7 @@ def fill_empty_rows(sp_input: SparseTensor, default_value: TensorLike, name: str
 
 @api(v2="sparse.add")
 @public
-def add(a: TensorLike, b: TensorLike, threshold=0):
+def add(a: TensorLike, b: TensorLike, threshold: FloatLike = 0):
     """Add two tensors, of which at least one is sparse.
 
     Args:
@@ -601,7 +610,7 @@ def add(a: TensorLike, b: TensorLike, threshold=0):
 
 @api(v1=("sparse.add", "sparse_add"))
 @tensor_function
-def add_v1(a: TensorLike, b: TensorLike, threshold=None, thresh=None):
+def add_v1(a: TensorLike, b: TensorLike, threshold: FloatLike | None = None, thresh=None):
     """`add` with the 1.x spelling `thresh`."""
     limit = thresh if threshold is None else threshold
     return add(a, b, 0 if limit is None else limit)
@@ -625,7 +634,7 @@ def _reduced(sp_input, axis, keepdims: bool | None, output_is_sparse, dense_row,
 @api(v2="sparse.reduce_sum")
 @public
 def reduce_sum(
-    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    sp_input: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ):
     """Add the elements along axes.
@@ -651,7 +660,7 @@ def reduce_sum(
 @api(v2="sparse.reduce_max")
 @public
 def reduce_max(
-    sp_input, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    sp_input: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None, output_is_sparse: bool = False,
     name: str | None = None,
 ):
     """Compute the largest of the elements that are there, along axes.
@@ -698,7 +707,7 @@ api_value("reduce_max_v1", v1=("sparse.reduce_max", "sparse_reduce_max"))
 @api("sparse.sparse_dense_matmul", v1=("sparse.matmul", "sparse_tensor_dense_matmul"))
 @tensor_function
 def sparse_dense_matmul(
-    sp_a, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: TensorLike, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ):
     """Multiply a sparse and a dense matrix, in either order.
 
@@ -728,7 +737,7 @@ def sparse_dense_matmul(
 
 @api("sparse.softmax", v1="sparse_softmax")
 @tensor_function
-def softmax(sp_input, name: str | None = None):
+def softmax(sp_input: TensorLike, name: str | None = None):
     """Softmax along the last dimension, over the elements that are there."""
     sp_input = as_sparse(sp_input)
     return _like(sp_input, sp_input.with_values(SparseSoftmax(*_parts(sp_input))))
@@ -801,7 +810,7 @@ def map_values(op, *args, **kwargs):
 
 @api("sparse.mask", v1="sparse_mask")
 @tensor_function
-def mask(a, mask_indices, name: str | None = None):
+def mask(a: Any, mask_indices, name: str | None = None):
     """Leave slices out of an `IndexedSlices`.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -127,7 +127,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseTensorDenseMatMul.reference
-def _(indices, values, shape: ShapeLike, b, adjoint_a: bool, adjoint_b: bool):
+def _(indices: np.ndarray, values: np.ndarray, shape: ShapeLike, b: np.ndarray, adjoint_a: bool, adjoint_b: bool):
     a = dense_of(indices, values, shape)
     return (a.conj().T if adjoint_a else a) @ (b.conj().T if adjoint_b else b)
 
@@ -232,7 +232,10 @@ def _(rng: SampleGenerator):
 
 
 @SparseAdd.reference
-def _(a_indices, a, shape: ShapeLike, b_indices, b, b_shape, thresh):
+def _(
+    a_indices: np.ndarray, a: np.ndarray, shape: ShapeLike, b_indices: np.ndarray, b: np.ndarray, b_shape: np.ndarray,
+    thresh: np.ndarray,
+):
     total = dense_of(a_indices, a, shape) + dense_of(b_indices, b, shape)
     left, right = ({tuple(at) for at in own.tolist()} for own in (a_indices, b_indices))
     kept = [at for at in sorted(left | right) if at not in left & right or abs(total[at]) >= thresh]
@@ -271,7 +274,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseAddGrad.reference
-def _(dy, a_indices, b_indices, sum_indices):
+def _(dy: np.ndarray, a_indices: np.ndarray, b_indices: np.ndarray, sum_indices: np.ndarray):
     dense = dense_of(sum_indices, dy, SHAPE)
     return dense[tuple(a_indices.T)], dense[tuple(b_indices.T)]
 
@@ -314,7 +317,7 @@ def _reduction_rule(call: ShapeCall):
 
 
 def _reducing(name: str, ufunc: Callable[..., Any], types):
-    def dense(xp: ModuleType, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+    def dense(xp: ModuleType, input_indices, input_values, input_shape: ShapeLike, reduction_axes, keep_dims: bool):
         sizes = checked(input_indices, input_values, input_shape)
         found = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims, ufunc,
                          _start(ufunc, input_values.dtype))  # fmt: skip
@@ -324,7 +327,7 @@ def _reducing(name: str, ufunc: Callable[..., Any], types):
             out[tuple(indices.T)] = values if out.ndim else values[0]
         return out
 
-    def sparse(xp: ModuleType, input_indices, input_values, input_shape, reduction_axes, keep_dims):
+    def sparse(xp: ModuleType, input_indices, input_values, input_shape: ShapeLike, reduction_axes, keep_dims: bool):
         sizes = checked(input_indices, input_values, input_shape)
         indices, values, shape = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims,
                                           ufunc, _start(ufunc, input_values.dtype))  # fmt: skip
@@ -346,7 +349,7 @@ def _reducing(name: str, ufunc: Callable[..., Any], types):
         yield Sample(INDICES, values, SHAPE, np.array(2, np.int32), raises=InvalidArgumentError)
         yield from _bad_parts(np.array(0, np.int32))
 
-    def reference(indices, values, shape, axes, keep_dims: bool):
+    def reference(indices, values, shape: Sequence[Any], axes, keep_dims: bool):
         axes = tuple(np.ravel(axes).tolist())
         dense = np.full(tuple(shape), np.nan)
         dense[tuple(indices.T)] = values
@@ -496,7 +499,7 @@ def _elementwise(name: str, formula: Callable[..., Any]):
         yield from _bad_parts(rng.normal(4))
 
     @row.reference
-    def _(indices, values, shape, dense):
+    def _(indices: Any, values: Any, shape: Sequence[Any], dense):
         return formula(values, np.broadcast_to(dense, shape)[tuple(indices.T)])
 
     return row
@@ -568,7 +571,7 @@ def _extremum(name: str, choose: Callable[..., Any]):
         yield from _bad_parts(_OTHER, rng.normal(4), SHAPE)
 
     @row.reference
-    def _(a_indices, a, shape: ShapeLike, b_indices, b, b_shape):
+    def _(a_indices, a: np.ndarray, shape: ShapeLike, b_indices, b: np.ndarray, b_shape):
         whole = choose(dense_of(a_indices, a, shape), dense_of(b_indices, b, shape))
         at = sorted({tuple(at) for at in (*a_indices.tolist(), *b_indices.tolist())})
         return np.array(at), np.array([whole[i] for i in at])

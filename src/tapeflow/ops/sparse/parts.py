@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
-def checked(indices, values: np.ndarray, shape, in_range: bool = True) -> tuple[int, ...]:
+def checked(indices: Any, values: np.ndarray, shape, in_range: bool = True) -> tuple[int, ...]:
     """The dense shape, after a look at all parts."""
     if indices.ndim != 2:
         raise invalid(
@@ -39,7 +40,7 @@ def checked(indices, values: np.ndarray, shape, in_range: bool = True) -> tuple[
     return sizes
 
 
-def require_inside(indices, sizes: Sequence[int]) -> None:
+def require_inside(indices: Any, sizes: Sequence[int]) -> None:
     outside = ((indices < 0) | (indices >= np.array(sizes, np.int64).reshape(1, -1))).any(1)
     if len(sizes) and outside.any():
         i = int(outside.argmax())
@@ -56,7 +57,7 @@ def order(indices: np.ndarray) -> np.ndarray:
     return np.lexsort(indices.T[::-1])
 
 
-def places(indices, sizes: Sequence[int]) -> np.ndarray:
+def places(indices: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
     """Each index as one number."""
     out = np.zeros(len(indices), np.int64)
     for column, size in zip(indices.T, sizes, strict=True):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def sparse_rule(rank_of: int = 2):
 # To a dense tensor
 
 
-def _dense_rule(call):
+def _dense_rule(call: ShapeCall):
     return [call.value_as_shape(1)]
 
 
@@ -109,7 +110,7 @@ def SparseToDense(
     return dense
 
 
-def _require_sorted(indices) -> None:
+def _require_sorted(indices: Any) -> None:
     for i in range(1, len(indices)):
         before, now = tuple(indices[i - 1]), tuple(indices[i])
         if before >= now:
@@ -163,7 +164,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseToDense.reference
-def _(indices, shape, values, default, validate_indices: bool):
+def _(indices: np.ndarray, shape: Sequence[Any], values: np.ndarray, default, validate_indices: bool):
     out = np.full(tuple(shape), default)
     rows = indices if indices.ndim == 2 else indices[:, None]
     for i, at in enumerate(rows):
@@ -206,7 +207,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseReorder.reference
-def _(indices, values, shape: ShapeLike):
+def _(indices: np.ndarray, values: np.ndarray, shape: ShapeLike):
     pairs = sorted(zip(indices.tolist(), values.tolist(), strict=True))
     return np.array([at for at, _ in pairs]).reshape(-1, 2), np.array(
         [v for _, v in pairs], values.dtype
@@ -274,7 +275,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseReshape.reference
-def _(indices, shape, new):
+def _(indices: np.ndarray, shape: Sequence[Any], new):
     probe = np.arange(np.prod(shape)).reshape(shape)
     wanted = probe.reshape(new)
     found = [np.argwhere(wanted == probe[tuple(at)])[0] for at in indices]
@@ -284,7 +285,7 @@ def _(indices, shape, new):
 # Parts
 
 
-def _sliced(indices, values, shape: ShapeLike, start, size):
+def _sliced(indices: Any, values: Any, shape: ShapeLike, start: Any, size: Any):
     # What is outside of the shape is outside of every slice: so ids that are not there (-1) are left out.
     sizes = checked(indices, values, shape, in_range=False)
     for name, x in (("start", start), ("size", size)):
@@ -332,7 +333,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseSlice.reference
-def _(indices, values, shape, start, size):
+def _(indices: Any, values: Any, shape: Sequence[Any], start: Any, size: Any):
     kept = [
         i
         for i, at in enumerate(indices)
@@ -379,7 +380,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseSliceGrad.reference
-def _(dy, indices, start, kept):
+def _(dy: np.ndarray, indices: np.ndarray, start, kept):
     return np.array(
         [
             sum(g for g, at in zip(dy, kept, strict=True) if ((at + start) == place).all())
@@ -403,7 +404,10 @@ def _concat_rule(call: ShapeCall):
 
 @op("SparseConcat", f"indices: N>=2*int64, values: N>=2*T, shapes: N>=2*int64 -> {RESULT}", types={"T": ANY},
     attrs={"concat_dim": integer}, shape=_concat_rule)  # fmt: skip
-def SparseConcat(xp: ModuleType, indices, values, shapes, concat_dim):
+def SparseConcat(
+    xp: ModuleType, indices: Sequence[np.ndarray], values: Sequence[np.ndarray], shapes: Sequence[np.ndarray],
+    concat_dim: int,
+):
     if not indices:
         raise invalid("SparseConcat needs at least one tensor")
     if not len(indices) == len(values) == len(shapes):
@@ -460,7 +464,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseConcat.reference
-def _(indices, values, shapes, concat_dim):
+def _(indices, values, shapes, concat_dim: int):
     dense = [dense_of(*parts) for parts in zip(indices, values, shapes, strict=True)]
     whole = np.concatenate(dense, concat_dim)
     at = np.argwhere(whole)
@@ -476,7 +480,9 @@ def _split_rule(call: ShapeCall):
 @op("SparseSplit", f"split_dim: int64, {PARTS} -> output_indices: num_split>=1*int64, "
     "output_values: num_split>=1*T, output_shape: num_split>=1*int64", types={"T": ANY},
     attrs={"num_split": integer}, ranks="split_dim: 0", shape=_split_rule)  # fmt: skip
-def SparseSplit(xp: ModuleType, split_dim, indices, values, shape, num_split):
+def SparseSplit(
+    xp: ModuleType, split_dim: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, num_split: int
+):
     if split_dim.size != 1:
         raise invalid(f"split_dim must be a scalar, got shape {shape_text(split_dim.shape)}")
     sizes, axis = checked(indices, values, shape), int(split_dim.reshape(()))
@@ -514,7 +520,7 @@ def _(rng: SampleGenerator):
 
 
 @SparseSplit.reference
-def _(axis, indices, values, shape: ShapeLike, num_split):
+def _(axis: int, indices: np.ndarray, values: np.ndarray, shape: ShapeLike, num_split: int):
     parts = np.array_split(dense_of(indices, values, shape), num_split, int(axis))
     found = [np.argwhere(p) for p in parts]
     return (
@@ -640,5 +646,5 @@ def _(rng: SampleGenerator):
 
 
 @SparseFillEmptyRowsGrad.reference
-def _(back, dy):
+def _(back, dy: np.ndarray):
     return dy[back], np.array(dy.sum() - dy[back].sum())

@@ -21,7 +21,7 @@ from tapeflow.ops.static import static_value
 @api(v2="sparse.sampled_addmm")
 @public
 def sampled_addmm(
-    indices, values: TensorLike, dense_shape, mat1, mat2, beta=1.0, alpha=1.0,
+    indices: TensorLike, values: TensorLike, dense_shape, mat1, mat2, beta: TensorLike = 1.0, alpha: TensorLike = 1.0,
     output_type: DTypeLike = dtypes.float32,
 ):
     """Compute chosen elements of `alpha * (mat1 @ mat2) + beta * values`.

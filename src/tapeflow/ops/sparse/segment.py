@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INDICES = {"Tidx": Preferring(INDEX), "Tsegmentids": Preferring(INDEX)}
 
 
-def _chosen(data, indices, segment_ids):
+def _chosen(data: Any, indices: Any, segment_ids: Any):
     if indices.ndim != 1:
         raise invalid("indices should be a vector.")
     if segment_ids.ndim != 1:
@@ -39,7 +39,7 @@ def _chosen(data, indices, segment_ids):
     return data[indices]
 
 
-def _weights(xp: ModuleType, kind: str, segment_ids, rows: int):
+def _weights(xp: ModuleType, kind: str, segment_ids: Any, rows: int):
     """What each segment's sum is multiplied with."""
     length = {"minlength": rows} if xp is np else {"length": rows}
     counts = xp.maximum(xp.bincount(segment_ids, **length), 1)
@@ -213,7 +213,7 @@ def _gradient_row(kind: str):
         )
 
     @row.reference
-    def _(grad, indices, segment_ids, output_dim0):
+    def _(grad: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, output_dim0: np.ndarray):
         out = np.zeros((int(output_dim0), *grad.shape[1:]))
         power = {"Sum": 0, "Mean": 1, "SqrtN": 0.5}[kind]
         for i, s in zip(indices, segment_ids, strict=True):
@@ -249,7 +249,7 @@ def _compact_gradient_row(kind: str):
         yield Sample(rng.normal(2, 3), *ids, 3, raises=InvalidArgumentError)
 
     @row.reference
-    def _(grad, indices, segment_ids, dense_output_dim0):
+    def _(grad: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, dense_output_dim0: np.ndarray):
         whole = GRADIENTS[kind].formula(grad, indices, segment_ids, dense_output_dim0)
         return whole[sorted(set(indices.tolist()))], np.array(sorted(set(indices.tolist())))
 
@@ -265,7 +265,7 @@ ROOTS = SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments = _rows("SqrtN", F
 
 
 def _call(
-    rows: Sequence[Callable[..., Any]], data, indices, segment_ids, num_segments, sparse_gradient: bool
+    rows: Sequence[Callable[..., Any]], data: Any, indices: Any, segment_ids: Any, num_segments, sparse_gradient: bool
 ):
     plain, sized = rows
     if num_segments is None:
@@ -276,7 +276,7 @@ def _call(
 @api(v2="sparse.segment_sum")
 @public
 def sparse_segment_sum(
-    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ):
     """Add chosen rows in segments.
@@ -306,7 +306,7 @@ def sparse_segment_sum(
 @api(v2="sparse.segment_mean")
 @public
 def sparse_segment_mean(
-    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ):
     """Compute the means of segments of chosen rows.
@@ -331,7 +331,7 @@ def sparse_segment_mean(
 @api(v2="sparse.segment_sqrt_n")
 @public
 def sparse_segment_sqrt_n(
-    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments=None,
+    data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: TensorLike | None = None,
     name: str | None = None, sparse_gradient: bool = False,
 ):
     """Add chosen rows in segments, and divide by the square root of their number.
@@ -357,7 +357,7 @@ def sparse_segment_sqrt_n(
 @tensor_function
 def sparse_segment_sum_v1(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
-    num_segments=None, sparse_gradient: bool = False,
+    num_segments: TensorLike | None = None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_sum` as 1.x spells it."""
     return _call(SUMS, data, indices, segment_ids, num_segments, sparse_gradient)
@@ -367,7 +367,7 @@ def sparse_segment_sum_v1(
 @tensor_function
 def sparse_segment_mean_v1(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
-    num_segments=None, sparse_gradient: bool = False,
+    num_segments: TensorLike | None = None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_mean` as 1.x spells it."""
     return _call(MEANS, data, indices, segment_ids, num_segments, sparse_gradient)
@@ -377,7 +377,7 @@ def sparse_segment_mean_v1(
 @tensor_function
 def sparse_segment_sqrt_n_v1(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, name: str | None = None,
-    num_segments=None, sparse_gradient: bool = False,
+    num_segments: TensorLike | None = None, sparse_gradient: bool = False,
 ):
     """`sparse_segment_sqrt_n` as 1.x spells it."""
     return _call(ROOTS, data, indices, segment_ids, num_segments, sparse_gradient)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, DTypeLike
+from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import tensor_bytes
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _FORMS = (dtypes.string, dtypes.variant)
 
 
-def _packed(array: np.ndarray, form):
+def _packed(array: np.ndarray, form: DType):
     """An array as one element of a string or variant tensor."""
     if form == dtypes.variant:
         return array
@@ -38,7 +39,7 @@ def _packed(array: np.ndarray, form):
     return tensor_bytes.encode(array, dtypes.as_dtype(array.dtype))
 
 
-def _unpacked(element) -> np.ndarray:
+def _unpacked(element: bytes) -> np.ndarray:
     if isinstance(element, np.ndarray):
         return element
     if not isinstance(element, bytes):
@@ -49,14 +50,14 @@ def _unpacked(element) -> np.ndarray:
         raise invalid(f"Could not parse serialized proto: {error}") from None
 
 
-def _check_form(form) -> None:
+def _check_form(form: DType) -> None:
     if form not in _FORMS:
         raise invalid(
             f"Value for attr 'out_type' of {form.name} is not in the list of allowed values: string, variant"
         )
 
 
-def _row(parts, form):
+def _row(parts: Sequence[np.ndarray], form: DType):
     out = np.empty(3, object)
     for i, part in enumerate(parts):
         out[i] = _packed(np.asarray(part), form)
@@ -101,7 +102,7 @@ def SerializeManySparse(
     return out
 
 
-def _parts(row, kind, number):
+def _parts(row: Any, kind, number: int):
     indices, values, shape = map(_unpacked, row)
     found = dtypes.string if values.dtype == object else dtypes.as_dtype(values.dtype)
     if found != kind:
@@ -113,7 +114,7 @@ def _parts(row, kind, number):
     return indices, values, np.array(checked(indices, values, shape, in_range=False), np.int64)
 
 
-def _joined(rows, kind):
+def _joined(rows: Any, kind):
     """The parts of a sparse tensor whose first dimension goes over the sparse tensors in `rows`."""
     parts = [_parts(row, kind, i) for i, row in enumerate(rows)]
     ranks = sorted({len(shape) for _, _, shape in parts})
@@ -259,14 +260,14 @@ def serialize_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: str | 
 
 @api(v1=("io.serialize_sparse", "serialize_sparse"))
 @tensor_function
-def serialize_sparse_v1(sp_input, name: str | None = None, out_type: DTypeLike = dtypes.string):
+def serialize_sparse_v1(sp_input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.string):
     """`serialize_sparse` with the 1.x order of arguments."""
     return serialize_sparse(sp_input, out_type)
 
 
 @api(v2="io.serialize_many_sparse")
 @public
-def serialize_many_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: str | None = None):
+def serialize_many_sparse(sp_input: TensorLike, out_type: DTypeLike = dtypes.string, name: str | None = None):
     """Serialize each element along the first dimension of a sparse tensor.
 
     Args:
@@ -286,14 +287,16 @@ def serialize_many_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: s
 
 @api(v1=("io.serialize_many_sparse", "serialize_many_sparse"))
 @tensor_function
-def serialize_many_sparse_v1(sp_input, name: str | None = None, out_type: DTypeLike = dtypes.string):
+def serialize_many_sparse_v1(sp_input: TensorLike, name: str | None = None, out_type: DTypeLike = dtypes.string):
     """`serialize_many_sparse` with the 1.x order of arguments."""
     return serialize_many_sparse(sp_input, out_type)
 
 
 @api("io.deserialize_many_sparse", v1="deserialize_many_sparse")
 @tensor_function
-def deserialize_many_sparse(serialized_sparse, dtype: DTypeLike, rank=None, name: str | None = None):
+def deserialize_many_sparse(
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: TensorLike | None = None, name: str | None = None
+):
     """Read what `tf.io.serialize_many_sparse` wrote, as one sparse tensor.
 
     Args:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,14 +50,14 @@ class _Groups:
         return self.members.get(place, set())
 
 
-def _dense(values) -> _Groups:
+def _dense(values: Any) -> _Groups:
     groups = _Groups(values.shape)
     for place in np.ndindex(*groups.shape):
         groups.members[place] = set(values[place].tolist())
     return groups
 
 
-def _sparse(indices, values, shape: ShapeLike, validate: bool) -> _Groups:
+def _sparse(indices: Any, values: Any, shape: ShapeLike, validate: bool) -> _Groups:
     sizes = checked(indices, values, shape)
     groups = _Groups(sizes)
     if validate:
@@ -66,7 +67,7 @@ def _sparse(indices, values, shape: ShapeLike, validate: bool) -> _Groups:
     return groups
 
 
-def _require_order(indices) -> None:
+def _require_order(indices: np.ndarray) -> None:
     rows = [tuple(row) for row in indices.tolist()]
     for i, (before, row) in enumerate(itertools.pairwise(rows), 1):
         if row <= before:
@@ -125,7 +126,7 @@ _ATTRS = {"set_operation": string, "validate_indices": True}
 
 @op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", types={"T": MEMBERS},
     attrs=_ATTRS, ranks="set1: 2+, set2: 2+", shape=_dense_rule)  # fmt: skip
-def DenseToDenseSetOperation(xp: ModuleType, set1, set2, set_operation, validate_indices):
+def DenseToDenseSetOperation(xp: ModuleType, set1: Array, set2: Array, set_operation: str, validate_indices: bool):
     return _combined(_dense(set1), _dense(set2), set_operation, set1.dtype)
 
 
@@ -134,7 +135,8 @@ def DenseToDenseSetOperation(xp: ModuleType, set1, set2, set_operation, validate
     types={"T": MEMBERS}, attrs=_ATTRS, ranks="set1: 2+",
     shape=_mixed_rule)  # fmt: skip
 def DenseToSparseSetOperation(
-    xp: ModuleType, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
+    xp: ModuleType, set1: Array, set2_indices: Array, set2_values: Array, set2_shape: Array, set_operation: str,
+    validate_indices: bool,
 ):
     other = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(_dense(set1), other, set_operation, set1.dtype)
@@ -146,8 +148,8 @@ def DenseToSparseSetOperation(
     types={"T": MEMBERS}, attrs=_ATTRS,
     shape=_sparse_rule)  # fmt: skip
 def SparseToSparseSetOperation(
-    xp: ModuleType, set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape,
-    set_operation, validate_indices,
+    xp: ModuleType, set1_indices: Array, set1_values: Array, set1_shape: Array, set2_indices: Array,
+    set2_values: Array, set2_shape: Array, set_operation: str, validate_indices: bool,
 ):  # fmt: skip
     one = _sparse(set1_indices, set1_values, set1_shape, validate_indices)
     other = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
@@ -181,7 +183,7 @@ _PLACES, _SHAPE = np.array([[0, 0], [1, 0], [1, 2]]), np.array([2, 3])
 _FEW = np.array([2, 4, 9], np.int32)
 
 
-def _parts(places, values, shape):
+def _parts(places: Any, values: Any, shape: Sequence[Any]):
     return np.array(places).reshape(-1, len(shape)), np.array(values, np.int32), np.array(shape)
 
 
@@ -257,7 +259,7 @@ def _operation(a, b, operation, validate_indices: bool):
 
 @api("sets.size")
 @public
-def size(a, validate_indices: bool = True):
+def size(a: Any, validate_indices: bool = True):
     """Count the different members of sets along the last dimension.
 
     Args:

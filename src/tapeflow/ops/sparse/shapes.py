@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.ops import shapes
 
 
-def elements_and_rank(call, i: int) -> tuple[int | None, int | None]:
+def elements_and_rank(call: Any, i: int) -> tuple[int | None, int | None]:
     """How many elements the sparse tensor of the inputs from `i` on has, and its rank: indices, values, shape."""
     indices = shapes.with_rank(call.shape(i), 2)
     values, shape = (shapes.vector_length(call, k) for k in (i + 1, i + 2))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core.public import public
 
 
 @api(v1="assign")
 @public
-def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+def assign(
+    ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
+):
     """Replace the value of the variable `ref`, and returns the variable.
 
     Raises ValueError for a value of another dtype or shape; with `validate_shape=False` a variable of a graph takes
@@ -28,7 +32,7 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 @api(v1="assign_add")
 @public
-def assign_add(ref, value, use_locking=None, name=None):
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None):
     """Add `value` to the variable `ref`, and returns the variable.
 
     Args:
@@ -42,7 +46,7 @@ def assign_add(ref, value, use_locking=None, name=None):
 
 @api(v1="assign_sub")
 @public
-def assign_sub(ref, value, use_locking=None, name=None):
+def assign_sub(ref, value: Any, use_locking: bool | None = None, name: str | None = None):
     """Subtract `value` from the variable `ref`, and returns the variable.
 
     Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.rows import identity
@@ -77,14 +79,14 @@ def MutexV2(name: str):
 
 
 @resource_op("MutexLock", "mutex: resource -> mutex_lock: variant", shapes=lambda attrs, inputs: [()], patience=1)
-def MutexLock(mutex):
+def MutexLock(mutex: Mutex):
     box = np.empty((), object)
     box[()] = expect(mutex, Mutex, "mutex").acquire()
     return _native.tensor_of(box, dtypes.variant)
 
 
 @resource_op("ConsumeMutexLock", "mutex_lock: variant ->")
-def ConsumeMutexLock(mutex_lock):
+def ConsumeMutexLock(mutex_lock: Tensor):
     found = mutex_lock.numpy()
     found = found.item() if hasattr(found, "item") else found
     found.release()
@@ -102,7 +104,8 @@ class CriticalSection:
     """
 
     def __init__(
-        self, name: str | None = None, shared_name=None, critical_section_def=None, import_scope=None
+        self, name: str | None = None, shared_name: str | None = None, critical_section_def=None,
+        import_scope: str | None = None,
     ):
         if critical_section_def is not None:
             raise ValueError("Argument `critical_section_def` is not supported.")
@@ -118,7 +121,7 @@ class CriticalSection:
         """The name of the section."""
         return self._name
 
-    def execute(self, fn, exclusive_resource_access: bool = True, name: str | None = None):
+    def execute(self, fn: Callable[..., Any], exclusive_resource_access: bool = True, name: str | None = None):
         """What `fn()` returns; no other function of this section runs meanwhile.
 
         Args:

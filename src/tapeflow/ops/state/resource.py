@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import context, errors
-from tapeflow.core.annotations import Array
+from tapeflow.core.annotations import Array, ShapeLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
@@ -31,7 +31,7 @@ _named: dict[tuple[str, str], Any] = {}
     effects=False,
 )
 def VarHandleOp(
-    xp: ModuleType, container: str, shared_name: str, debug_name: str, dtype: DType, shape,
+    xp: ModuleType, container: str, shared_name: str, debug_name: str, dtype: DType, shape: ShapeLike,
     allowed_devices: Sequence[str],
 ):
     with context.eager_mode():

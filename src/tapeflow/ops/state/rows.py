@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import UnimplementedError
@@ -51,7 +51,7 @@ def _(call: GradientCall, dy: Tensor):
     attrs={"validate_shape": False},
     shape=shapes.fixed(),
 )
-def AssignVariableOp(xp: ModuleType, resource, value, validate_shape: bool):
+def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape: bool):
     """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
     _check_dtype(resource, value)
     if not validate_shape:
@@ -68,7 +68,7 @@ def AssignVariableOp(xp: ModuleType, resource, value, validate_shape: bool):
 AssignVariableOp.gradient(None)
 
 
-def _check_dtype(variable, value) -> None:
+def _check_dtype(variable, value: Any) -> None:
     given = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
     if given != variable.dtype:
         raise invalid(
@@ -133,7 +133,7 @@ def _rank_rule(call: ShapeCall):
     shape=_rank_rule,
     effects=False,
 )
-def VariableShape(xp: ModuleType, input, out_type):
+def VariableShape(xp: ModuleType, input: Any, out_type):
     return np.array(input.numpy().shape, out_type.as_numpy_dtype)
 
 
@@ -156,7 +156,7 @@ def _gather_rule(call):
     effects=False,
 )
 def ResourceGather(
-    xp: ModuleType, resource, indices: Array, batch_dims: int, validate_indices: bool, dtype: DType
+    xp: ModuleType, resource: Any, indices: Array, batch_dims: int, validate_indices: bool, dtype: DType
 ):
     params = resource.numpy()
     if params.ndim == 0:
@@ -179,7 +179,7 @@ def ResourceGather(
 
 
 @ResourceGather.gradient(needs="resource indices")
-def _(call: GradientCall, dy: Tensor):
+def _(call: GradientCall, dy: TensorLike):
     shape = VariableShape(call.resource)
     rows = ConcatV2([np.array([-1], np.int32), Slice(shape, [1], [-1])], 0)
     return IndexedSlices(Reshape(dy, rows), Reshape(call.indices, [-1]), shape), None
@@ -191,7 +191,7 @@ def _check_range(indices, size: int) -> None:
         raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
 
 
-def _tuples(indices, shape, what: str):
+def _tuples(indices: Any, shape: Sequence[Any], what: str):
     """Index arrays for the leading axes of `shape`, checked."""
     depth = indices.shape[-1]
     for where in np.ndindex(indices.shape[:-1]) if known(indices) else ():
@@ -223,7 +223,7 @@ def _gather_nd_rule(call: ShapeCall):
     shape=_gather_nd_rule,
     effects=False,
 )
-def ResourceGatherNd(xp: ModuleType, resource, indices: Array, dtype: DType):
+def ResourceGatherNd(xp: ModuleType, resource: Any, indices: Array, dtype: DType):
     params = resource.numpy()
     if params.ndim < 1:
         raise invalid("params must be at least a vector")
@@ -271,7 +271,7 @@ _UPDATES = {
 }
 
 
-def _combined(xp: ModuleType, name: str, params, at: Sequence[Array], updates):
+def _combined(xp: ModuleType, name: str, params: Any, at: Sequence[Array], updates: Any):
     """`params`, a fresh array, with `updates` combined into the places `at`."""
     if xp is np:
         _UPDATES[name][0](params, at, updates)
@@ -287,7 +287,7 @@ def _combined(xp: ModuleType, name: str, params, at: Sequence[Array], updates):
 def _scatter_row(name: str):
     types = _UPDATES[name][1]
 
-    def kernel(xp: ModuleType, resource, indices, updates):
+    def kernel(xp: ModuleType, resource, indices: Array, updates: Array):
         _check_dtype(resource, updates)
         params = xp.array(resource.numpy())
         if params.ndim < 1 or (updates.ndim and updates.shape != indices.shape + params.shape[1:]):
@@ -381,7 +381,7 @@ ResourceScatterNdMax = _scatter_nd_row("Max")
     shape=shapes.fixed(),
 )
 def ResourceStridedSliceAssign(
-    xp: ModuleType, ref, begin: Array, end: Array, strides: Array, value: Array, **masks
+    xp: ModuleType, ref: Any, begin: Array, end: Array, strides: Array, value: Array, **masks
 ):
     _check_dtype(ref, value)
     params = xp.array(ref.numpy())

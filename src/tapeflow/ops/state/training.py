@@ -8,14 +8,16 @@ formulas in C++.
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import Array, Tensor
 from tapeflow.ops.state.training_rule import Rule
 from tapeflow.ops.validate import invalid, known
 
 
-def _gradient_descent(xp: ModuleType, v, g, alpha):
+def _gradient_descent(xp: ModuleType, v: Array, g: Array, alpha: float):
     return (v - alpha * g,)
 
 
@@ -23,7 +25,7 @@ GradientDescent = Rule("GradientDescent", "", "alpha, delta", _gradient_descent)
 ResourceApplyGradientDescent = GradientDescent.dense
 
 
-def _momentum(xp: ModuleType, v, a, g, lr, momentum, use_nesterov):
+def _momentum(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, momentum: Array, use_nesterov: bool):
     a = a * momentum + g
     return v - (g * lr + a * momentum * lr if use_nesterov else a * lr), a
 
@@ -35,7 +37,7 @@ ResourceApplyMomentum = Momentum.dense
 ResourceSparseApplyMomentum = Momentum.sparse
 
 
-def _keras_momentum(xp: ModuleType, v, a, g, lr, momentum, use_nesterov):
+def _keras_momentum(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, momentum: Array, use_nesterov: bool):
     a = a * momentum - g * lr
     return v + (a * momentum - g * lr if use_nesterov else a), a
 
@@ -49,7 +51,10 @@ ResourceSparseApplyKerasMomentum = KerasMomentum.sparse
 _ADAM_INPUTS = "beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad"
 
 
-def _adam(xp: ModuleType, x, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, use_nesterov):
+def _adam(
+    xp: ModuleType, x: Array, m: Array, v: Array, g: Array, beta1_power, beta2_power, lr: Array, beta1: Array,
+    beta2: Array, epsilon: float, use_nesterov: bool,
+):
     alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
     m = m + (g - m) * (1 - beta1)
     v = v + (g * g - v) * (1 - beta2)
@@ -61,7 +66,10 @@ Adam = Rule("Adam", "m v", _ADAM_INPUTS, _adam, rows=True, use_nesterov=False)
 ResourceApplyAdam = Adam.dense
 
 
-def _amsgrad(xp: ModuleType, x, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
+def _amsgrad(
+    xp: ModuleType, x: Array, m: Array, v: Array, vhat, g: Array, beta1_power, beta2_power, lr: Array, beta1: Array,
+    beta2: Array, epsilon: float,
+):
     alpha = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
     m = m + (g - m) * (1 - beta1)
     v = v + (g * g - v) * (1 - beta2)
@@ -73,7 +81,10 @@ AdamWithAmsgrad = Rule("AdamWithAmsgrad", "m v vhat", _ADAM_INPUTS, _amsgrad, ro
 ResourceApplyAdamWithAmsgrad = AdamWithAmsgrad.dense
 
 
-def _adamax(xp: ModuleType, x, m, v, g, beta1_power, lr, beta1, beta2, epsilon):
+def _adamax(
+    xp: ModuleType, x: Array, m: Array, v: Array, g: Array, beta1_power, lr: Array, beta1: Array, beta2: Array,
+    epsilon: float,
+):
     m = m + (g - m) * (1 - beta1)
     v = xp.maximum(beta2 * v, xp.abs(g))
     return x - lr / (1 - beta1_power) * (m / (v + epsilon)), m, v
@@ -83,7 +94,10 @@ AdaMax = Rule("AdaMax", "m v", "beta1_power, lr, beta1, beta2, epsilon, grad", _
 ResourceApplyAdaMax = AdaMax.dense
 
 
-def _nadam(xp: ModuleType, x, m, v, g, beta2_power, lr, beta1, beta2, epsilon, grad_weight, m_weight):
+def _nadam(
+    xp: Any, x: Tensor, m: Tensor, v: Tensor, g: Tensor, beta2_power: Tensor, lr: Tensor, beta1: Tensor,
+    beta2: Tensor, epsilon: Tensor, grad_weight: Tensor, m_weight: Tensor,
+):
     """Dozat, "Incorporating Nesterov momentum into Adam", 2016; the weights are of the step's momentum schedule."""
     m = m * beta1 + (1 - beta1) * g
     v = v * beta2 + (1 - beta2) * (g * g)
@@ -101,7 +115,7 @@ Nadam = Rule(
 )
 
 
-def _lion(xp: ModuleType, v, m, g, lr, beta1, beta2):
+def _lion(xp: Any, v: Tensor, m: Tensor, g: Tensor, lr: Tensor, beta1: Tensor, beta2: Tensor):
     """Chen et al., "Symbolic discovery of optimization algorithms", 2023."""
     return v - lr * xp.sign(m * beta1 + g * (1 - beta1)), m * beta2 + g * (1 - beta2)
 
@@ -109,7 +123,7 @@ def _lion(xp: ModuleType, v, m, g, lr, beta1, beta2):
 Lion = Rule("Lion", "m", "lr, beta1, beta2, grad", _lion, rows=True, only_here=True)
 
 
-def _adagrad(xp: ModuleType, v, a, g, lr, update_slots):
+def _adagrad(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, update_slots):
     a = a + g * g if update_slots else a
     return v - g * lr / xp.sqrt(a), a
 
@@ -119,7 +133,7 @@ ResourceApplyAdagrad = Adagrad.dense
 ResourceSparseApplyAdagrad = Adagrad.sparse
 
 
-def _adagrad_v2(xp: ModuleType, v, a, g, lr, epsilon, update_slots):
+def _adagrad_v2(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, epsilon: float, update_slots):
     a = a + g * g if update_slots else a
     return v - g * lr / (xp.sqrt(a) + epsilon), a
 
@@ -131,7 +145,7 @@ ResourceApplyAdagradV2 = AdagradV2.dense
 ResourceSparseApplyAdagradV2 = AdagradV2.sparse
 
 
-def _keras_adagrad(xp: ModuleType, v, a, g, lr, epsilon):
+def _keras_adagrad(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, epsilon: float):
     a = a + g * g
     return v - g * lr / xp.sqrt(a + epsilon), a
 
@@ -141,7 +155,10 @@ ResourceApplyKerasAdagrad = KerasAdagrad.dense
 ResourceSparseApplyKerasAdagrad = KerasAdagrad.sparse
 
 
-def _adagrad_da(xp: ModuleType, v, total, squares, g, lr, l1, l2, global_step):
+def _adagrad_da(
+    xp: ModuleType, v: Array, total: Array, squares: Array, g: Array, lr: Array, l1: Array, l2: Array,
+    global_step: Array,
+):
     """Duchi et al., "Adaptive subgradient methods", 2011: dual averaging."""
     total = total + g
     squares = squares + g * g
@@ -165,7 +182,7 @@ ResourceApplyAdagradDA = AdagradDA.dense
 ResourceSparseApplyAdagradDA = AdagradDA.sparse
 
 
-def _adadelta(xp: ModuleType, v, a, u, g, lr, rho, epsilon):
+def _adadelta(xp: ModuleType, v: Array, a: Array, u, g: Array, lr: Array, rho: Array, epsilon: float):
     a = a * rho + g * g * (1 - rho)
     step = xp.sqrt(u + epsilon) / xp.sqrt(a + epsilon) * g
     return v - step * lr, a, u * rho + step * step * (1 - rho)
@@ -176,7 +193,7 @@ ResourceApplyAdadelta = Adadelta.dense
 ResourceSparseApplyAdadelta = Adadelta.sparse
 
 
-def _rmsprop(xp: ModuleType, v, ms, mom, g, lr, rho, momentum, epsilon):
+def _rmsprop(xp: ModuleType, v: Array, ms, mom, g: Array, lr: Array, rho: Array, momentum: Array, epsilon: float):
     ms = ms + (g * g - ms) * (1 - rho)
     mom = mom * momentum + g * lr / xp.sqrt(ms + epsilon)
     return v - mom, ms, mom
@@ -189,7 +206,9 @@ ResourceApplyRMSProp = RMSProp.dense
 ResourceSparseApplyRMSProp = RMSProp.sparse
 
 
-def _centered_rmsprop(xp: ModuleType, v, mg, ms, mom, g, lr, rho, momentum, epsilon):
+def _centered_rmsprop(
+    xp: ModuleType, v: Array, mg, ms, mom, g: Array, lr: Array, rho: Array, momentum: Array, epsilon: float
+):
     ms = ms + (g * g - ms) * (1 - rho)
     mg = mg + (g - mg) * (1 - rho)
     mom = mom * momentum + g * lr / xp.sqrt(ms - mg * mg + epsilon)
@@ -208,12 +227,14 @@ ResourceApplyCenteredRMSProp = CenteredRMSProp.dense
 ResourceSparseApplyCenteredRMSProp = CenteredRMSProp.sparse
 
 
-def _root(xp: ModuleType, x, epsilon, epsilon_in_root):
+def _root(xp: Any, x: Tensor, epsilon: Tensor, epsilon_in_root: bool):
     """The root of x with epsilon under it, as in Keras 3, or added to it, as in Keras 2."""
     return xp.sqrt(x + epsilon) if epsilon_in_root else xp.sqrt(x) + epsilon
 
 
-def _keras_rmsprop(xp: ModuleType, v, ms, g, lr, rho, epsilon, epsilon_in_root):
+def _keras_rmsprop(
+    xp: Any, v: Tensor, ms: Tensor, g: Tensor, lr: Tensor, rho: Tensor, epsilon: Tensor, epsilon_in_root: bool
+):
     ms = ms * rho + (1 - rho) * (g * g)
     return v - lr * g / _root(xp, ms, epsilon, epsilon_in_root), ms
 
@@ -224,7 +245,10 @@ KerasRMSProp = Rule(
 )
 
 
-def _keras_centered_rmsprop(xp: ModuleType, v, mg, ms, g, lr, rho, epsilon, epsilon_in_root):
+def _keras_centered_rmsprop(
+    xp: Any, v: Tensor, mg: Tensor, ms: Tensor, g: Tensor, lr: Tensor, rho: Tensor, epsilon: Tensor,
+    epsilon_in_root: bool,
+):
     ms = ms * rho + (1 - rho) * (g * g)
     mg = mg * rho + (1 - rho) * g
     return v - lr * g / _root(xp, ms - mg * mg, epsilon, epsilon_in_root), mg, ms
@@ -241,7 +265,10 @@ KerasCenteredRMSProp = Rule(
 )
 
 
-def _ftrl(xp: ModuleType, v, a, linear, g, lr, l1, l2, lr_power, multiply_linear_by_lr, l2_shrinkage=0):
+def _ftrl(
+    xp: ModuleType, v: Array, a: Array, linear, g: Array, lr: Array, l1: Array, l2: Array, lr_power,
+    multiply_linear_by_lr, l2_shrinkage: int = 0,
+):
     """McMahan et al., "Ad click prediction: a view from the trenches", 2013."""
     total = a + g * g
     before, after = a**-lr_power, total**-lr_power
@@ -273,7 +300,7 @@ ResourceApplyFtrlV2 = FtrlV2.dense
 ResourceSparseApplyFtrlV2 = FtrlV2.sparse
 
 
-def _proximal(xp: ModuleType, x, lr, l1, l2):
+def _proximal(xp: ModuleType, x: Array, lr: float, l1: Array, l2: Array):
     for name, value in (("l1", l1), ("l2", l2)):
         if known(value) and not value >= 0:
             raise invalid(f"{name} regularization strength is not a non-negative scalar: {value}")
@@ -282,7 +309,7 @@ def _proximal(xp: ModuleType, x, lr, l1, l2):
     )
 
 
-def _proximal_gradient_descent(xp: ModuleType, v, g, alpha, l1, l2):
+def _proximal_gradient_descent(xp: ModuleType, v: Array, g: Array, alpha: float, l1: Array, l2: Array):
     return (_proximal(xp, v - g * alpha, alpha, l1, l2),)
 
 
@@ -293,7 +320,7 @@ ResourceApplyProximalGradientDescent = ProximalGradientDescent.dense
 ResourceSparseApplyProximalGradientDescent = ProximalGradientDescent.sparse
 
 
-def _proximal_adagrad(xp: ModuleType, v, a, g, lr, l1, l2):
+def _proximal_adagrad(xp: ModuleType, v: Array, a: Array, g: Array, lr: Array, l1: Array, l2: Array):
     if known(lr) and not lr > 0:
         raise invalid(f"lr is not a positive scalar: {lr}")
     a = a + g * g
@@ -308,7 +335,7 @@ ResourceApplyProximalAdagrad = ProximalAdagrad.dense
 ResourceSparseApplyProximalAdagrad = ProximalAdagrad.sparse
 
 
-def _add_sign(xp: ModuleType, v, m, g, lr, alpha, sign_decay, beta):
+def _add_sign(xp: ModuleType, v: Array, m: Array, g: Array, lr: Array, alpha: float, sign_decay, beta: float):
     m = m * beta + g * (1 - beta)
     return v - lr * (alpha + sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 
@@ -317,7 +344,7 @@ AddSign = Rule("AddSign", "m", "lr, alpha, sign_decay, beta, grad", _add_sign)
 ResourceApplyAddSign = AddSign.dense
 
 
-def _power_sign(xp: ModuleType, v, m, g, lr, logbase, sign_decay, beta):
+def _power_sign(xp: ModuleType, v: Array, m: Array, g: Array, lr: Array, logbase, sign_decay, beta: float):
     m = m * beta + g * (1 - beta)
     return v - lr * xp.exp(logbase * sign_decay * xp.sign(g) * xp.sign(m)) * g, m
 

@@ -100,13 +100,15 @@ class Rule:
     # Calls
 
     def apply(
-        self, var: Variable, slots: Sequence[Variable], scalars: Sequence[Tensor | Variable], grad: Tensor,
-        **attrs,
+        self, var: Any, slots: Sequence[Variable], scalars: Sequence[Tensor | Variable], grad: Tensor, **attrs
     ) -> None:
         """Changes a variable and its slots."""
         self.dense(var, *slots, *scalars[: self.at], grad, *scalars[self.at :], **attrs)
 
-    def apply_many(self, variables, slots, scalars, gradients, **attrs) -> None:
+    def apply_many(
+        self, variables: Sequence[Variable], slots: Sequence[Any], scalars: Sequence[Tensor],
+        gradients: Sequence[Tensor], **attrs,
+    ) -> None:
         """Changes several variables; `slots` are a list for each kind, of the slots of all variables."""
         self.many([*variables, *chain.from_iterable(slots)], *scalars, gradients, **attrs)
 
@@ -119,14 +121,14 @@ class Rule:
 
     # Kernels
 
-    def _scalars(self, values) -> dict[str, Any]:
+    def _scalars(self, values: Sequence[np.ndarray]) -> dict[str, Any]:
         names = [n for n in self.names if n != self.gradient]
         for name, value in zip(names, values, strict=True):
             if np.ndim(value):
                 raise invalid(f"{name} is not a scalar: {shape_text(np.shape(value))}")
         return dict(zip(names, values, strict=True))
 
-    def _check(self, var, slots, grad=None) -> None:
+    def _check(self, var: np.ndarray, slots: Sequence[np.ndarray], grad: np.ndarray | None = None) -> None:
         others = dict(zip(self.slots, slots, strict=True))
         if grad is not None:
             others[self.gradient] = grad
@@ -142,7 +144,7 @@ class Rule:
         for variable, result in zip(variables, results, strict=True):
             variable.assign(xp.asarray(result, arrays[0].dtype))
 
-    def _split(self, inputs: Sequence[Tensor]):
+    def _split(self, inputs: Any):
         """Variables, scalars by name and the rest (gradient, and indices if there are any) of a row's inputs."""
         n = len(self.slots) + 1
         more = len(inputs) - n - len(self.names) + 1
@@ -151,7 +153,7 @@ class Rule:
         del values[self.at : self.at + more]
         return variables, values, rest
 
-    def _dense(self, xp: ModuleType, *inputs, use_locking, **attrs):
+    def _dense(self, xp: ModuleType, *inputs, use_locking: bool, **attrs):
         variables, values, (grad,) = self._split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
@@ -159,7 +161,7 @@ class Rule:
         self._check(arrays[0], arrays[1:], grad)
         self._store(xp, variables, arrays, grad, {**named, **attrs})
 
-    def _many(self, xp: ModuleType, variables, *inputs, use_locking, **attrs):
+    def _many(self, xp: ModuleType, variables, *inputs, use_locking: bool, **attrs):
         *values, gradients = inputs
         n, kinds = len(gradients), len(self.slots) + 1
         if len(variables) != n * kinds:
@@ -175,7 +177,7 @@ class Rule:
         for mine, grad in zip(each, gradients, strict=True):
             self._store(xp, mine, [xp.array(v.numpy()) for v in mine], grad, named)
 
-    def _of_rows(self, xp: ModuleType, inputs):
+    def _of_rows(self, xp: ModuleType, inputs: Any):
         variables, values, (grad, indices) = self._split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
@@ -185,7 +187,7 @@ class Rule:
         _check_rows(arrays[0], grad, indices)
         return variables, arrays, grad, indices, named
 
-    def _sparse(self, xp: ModuleType, *inputs, use_locking, **attrs):
+    def _sparse(self, xp: ModuleType, *inputs, use_locking: bool, **attrs):
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         named |= attrs
         if xp is np:
@@ -199,7 +201,7 @@ class Rule:
         for variable, a in zip(variables, arrays, strict=True):
             variable.assign(a)
 
-    def _sparse_by_jax(self, arrays, grad, indices, named) -> list:
+    def _sparse_by_jax(self, arrays: Sequence[Any], grad, indices, named) -> list:
         """The arrays with the rows `indices` updated, one after the other: one may come twice."""
         import jax
 
@@ -210,7 +212,7 @@ class Rule:
 
         return jax.lax.fori_loop(0, indices.size, update, arrays)
 
-    def _rows(self, xp: ModuleType, *inputs, use_locking, **attrs):
+    def _rows(self, xp: ModuleType, *inputs, use_locking: bool, **attrs):
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         dense = xp.zeros(arrays[0].shape, arrays[0].dtype)
         if xp is np:

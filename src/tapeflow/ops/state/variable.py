@@ -235,9 +235,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     _parts: Any = None
 
     def __init__(
-        self, initial_value=None, trainable: bool | None = None, validate_shape: bool = True,
-        caching_device=None, name: str | None = None, variable_def=None, dtype: DTypeLike | None = None,
-        import_scope=None, constraint=None,
+        self, initial_value: Callable[..., Any] | TensorLike | None = None, trainable: bool | None = None,
+        validate_shape: bool = True, caching_device=None, name: str | None = None, variable_def=None,
+        dtype: DTypeLike | None = None, import_scope: str | None = None, constraint=None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE, shape: ShapeLike | None = None,
         experimental_enable_variable_lifting: bool = True,
@@ -423,7 +423,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """What stood for the place of the value in 1.x: the variable, which is read where it is used."""
         return self
 
-    def to_proto(self, export_scope=None):
+    def to_proto(self, export_scope: str | None = None):
         """The `VariableDef` of a variable of a graph; None if it is not in `export_scope`.
 
         Raises RuntimeError eagerly.
@@ -433,7 +433,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return creation.to_proto(self, export_scope)
 
     @staticmethod
-    def from_proto(variable_def, import_scope=None):
+    def from_proto(variable_def, import_scope: str | None = None):
         """The variable of the default graph that a `VariableDef` names. Raises ValueError if it names none."""
         if context.executing_eagerly():
             raise RuntimeError("This operation is not supported when eager execution is enabled.")
@@ -533,7 +533,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self._dtype))
         return self if read_value else None
 
-    def load(self, value: np.ndarray, session=None):
+    def load(self, value: Any, session=None):
         """The same as `assign`, of the 1.x API; in a graph it is done at once, in `session` or the default one."""
         if self._parts is None:
             self.assign(value)
@@ -553,7 +553,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The variable as it is after an assignment: itself, where that happened at once."""
         return self if op is None else creation.assigned(self, op, True)
 
-    def scatter_add(self, sparse_delta, use_locking: bool = False, name: str | None = None):
+    def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
         return self._scatter(state.ResourceScatterAdd, sparse_delta)
 
@@ -577,7 +577,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """Lowers rows of the value to slices of an `IndexedSlices` at most. Returns the variable."""
         return self._scatter(state.ResourceScatterMin, sparse_delta)
 
-    def scatter_update(self, sparse_delta, use_locking: bool = False, name: str | None = None):
+    def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Replaces rows of the value by slices of an `IndexedSlices`. Returns the variable."""
         return self._scatter(state.ResourceScatterUpdate, sparse_delta)
 
@@ -614,7 +614,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def _scatter_nd(self, row: Callable[..., Any], indices: Sequence[Any], updates: Sequence[float]):
         return self._after(row(self, indices, convert_to_tensor(updates, self._dtype)))
 
-    def sparse_read(self, indices: Tensor, name: str | None = None):
+    def sparse_read(self, indices: TensorLike, name: str | None = None):
         """The rows of the value at `indices`; its gradient is an `IndexedSlices`."""
         return state.ResourceGather(self, indices, dtype=self._dtype)
 
@@ -622,7 +622,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The slices of the value that the rows of `indices` name."""
         return state.ResourceGatherNd(self, indices, dtype=self._dtype)
 
-    def count_up_to(self, limit):
+    def count_up_to(self, limit: int):
         """Adds one to an integer scalar, and returns what it was.
 
         Raises OutOfRangeError if it has reached `limit`.
@@ -635,7 +635,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """The value as the class has it."""
         return self.value() if self._reads_by_class else self.read_value()
 
-    def __getitem__(self, key: int):
+    def __getitem__(self, key: Any):
         part = slicing.getitem(self._read(), key)
         part.assign = functools.partial(self._assign_part, key)
         return part
@@ -674,7 +674,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def __copy__(self):
         return self._twin(self._peek())
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[Any, Any]):
         value = self._peek()
         if value.dtype.is_numpy_compatible and value.dtype != dtypes.string:
             value = convert_to_tensor(np.array(self.numpy()), self._dtype)
@@ -686,7 +686,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
                 twin.__dict__[key] = copy.deepcopy(item, memo)
         return twin
 
-    def _twin(self, value):
+    def _twin(self, value: Tensor):
         return _make(
             type(self), value, self.trainable, self._handle_name, self._dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
@@ -708,8 +708,8 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
 
 def _make(
-    kind, value, trainable: bool, name: str, dtype: DType, constraint, synchronization, aggregation,
-    shape: ShapeLike,
+    kind: type, value: Tensor, trainable: bool, name: str, dtype: DType, constraint,
+    synchronization: VariableSynchronization, aggregation: VariableAggregation, shape: ShapeLike | None,
 ):
     made = kind(
         value, trainable=trainable, dtype=dtype, constraint=constraint,
@@ -730,10 +730,10 @@ class VariableV1(Variable, by_creators=True):
     )  # fmt: skip
 
     def __init__(
-        self, initial_value=None, trainable: bool | None = None, collections=None,
-        validate_shape: bool = True, caching_device=None, name: str | None = None, variable_def=None,
-        dtype: DTypeLike | None = None, expected_shape=None, import_scope=None, constraint=None,
-        use_resource: bool | None = None,
+        self, initial_value: Callable[..., Any] | TensorLike | None = None, trainable: bool | None = None,
+        collections: Sequence[str] | None = None, validate_shape: bool = True, caching_device=None,
+        name: str | None = None, variable_def=None, dtype: DTypeLike | None = None, expected_shape=None,
+        import_scope: str | None = None, constraint=None, use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE, shape: ShapeLike | None = None,
         experimental_enable_variable_lifting=None,

@@ -87,6 +87,6 @@ def ResourceCountUpTo(xp: ModuleType, resource, limit: int, T: DType):
 ResourceCountUpTo.gradient(None)
 
 
-def count_up_to(variable, limit):
+def count_up_to(variable, limit: int):
     """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
     return ResourceCountUpTo(variable, int(limit), variable._dtype)

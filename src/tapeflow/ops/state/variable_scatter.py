@@ -20,7 +20,7 @@ from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import is_eager
 
 
-def _scatter(row: Callable[..., Any], ref, indices: TensorLike, updates: TensorLike):
+def _scatter(row: Callable[..., Any], ref: Any, indices: TensorLike, updates: TensorLike):
     if not isinstance(ref, Variable):
         raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
     indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, ref.dtype)
@@ -33,7 +33,7 @@ def _scatter(row: Callable[..., Any], ref, indices: TensorLike, updates: TensorL
 
 @api(v1="count_up_to")
 @public
-def count_up_to(ref, limit, name: str | None = None):
+def count_up_to(ref: Any, limit, name: str | None = None):
     """Add one to the integer variable `ref`; what it was. Raises OutOfRangeError if it has reached `limit`.
 
     Args:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def _rule(call: ShapeCall):
     return [None if count is None else (None,) * (count - 1)]
 
 
-def _check(name: str, indices, values, shape) -> None:
+def _check(name: str, indices: Any, values: Any, shape) -> None:
     if indices.ndim != 2:
         raise invalid(
             f"{name}_indices should be a matrix, but got shape: {shape_text(indices.shape)}"
@@ -55,7 +56,7 @@ def _check(name: str, indices, values, shape) -> None:
         )
 
 
-def _rows(name: str, indices, values, sizes) -> dict[tuple[int, ...], list]:
+def _rows(name: str, indices: Any, values: Any, sizes: Sequence[int]) -> dict[tuple[int, ...], list]:
     """The sequences by the place of their row."""
     rows: dict[tuple[int, ...], list] = {}
     for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):

@@ -86,7 +86,7 @@ def _weak(s: bytes, at: int, a: int, b: int) -> tuple[int, int]:
     return (a + z) & _ALL, (b + c) & _ALL
 
 
-def _block(s, at, x, y, z, v, w, factor, nine=1):
+def _block(s, at, x, y, z, v, w, factor, nine: int = 1):
     """One step over 64 bytes; the last one differs in two factors."""
     x = _rotate(x + y + v[0] + _word(s, at + 8), 37) * factor
     y = _rotate(y + v[1] + _word(s, at + 48), 42) * factor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def _(rng: SampleGenerator):
 
 @api("strings.to_hash_bucket_strong", v1="string_to_hash_bucket_strong")
 @tensor_function
-def to_hash_bucket_strong(input: TensorLike, num_buckets: int, key, name: str | None = None) -> Tensor:
+def to_hash_bucket_strong(input: TensorLike, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
     """Put strings into buckets by a hash that is safe against attacks while the key is secret.
 
     Args:
@@ -152,7 +152,7 @@ def to_hash_bucket(input: TensorLike, num_buckets, name: str | None = None) -> T
 
 @api(v1=("strings.to_hash_bucket", "string_to_hash_bucket"))
 @tensor_function
-def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name: str | None = None, input=None):
+def to_hash_bucket_v1(string_tensor=None, num_buckets=None, name: str | None = None, input: TensorLike | None = None):
     """`to_hash_bucket` with the 1.x name of its argument."""
     if num_buckets is None:
         raise TypeError("Expected int for argument 'num_buckets' not None.")

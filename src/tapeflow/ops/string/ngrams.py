@@ -50,7 +50,7 @@ def _check(data, splits, widths, pad_width):
         raise invalid(f"Last split value must be data size. Expected {len(data)}, got {splits[-1]}")
 
 
-def _of_row(row, width, left, right, pad, glue):
+def _of_row(row, width: int, left, right, pad, glue):
     """The n-grams of one width: those that begin in the padding, with at least one string or pad at each place."""
     padded = [left] * pad + list(row) + [right] * pad
     return [glue.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]

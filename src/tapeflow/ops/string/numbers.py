@@ -217,7 +217,7 @@ def to_number(
 @api(v1=("strings.to_number", "string_to_number"))
 @tensor_function
 def to_number_v1(
-    string_tensor=None, out_type: DTypeLike = dtypes.float32, name: str | None = None, input=None
+    string_tensor=None, out_type: DTypeLike = dtypes.float32, name: str | None = None, input: TensorLike | None = None
 ):
     """`to_number` with the 1.x spelling `string_tensor`."""
     return to_number(string_tensor if input is None else input, out_type)

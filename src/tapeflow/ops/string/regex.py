@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,12 +50,12 @@ def _as_bytes(text: bytes | str) -> bytes:
     return text if isinstance(text, bytes) else text.encode()
 
 
-def _full_matches(input, pattern):
+def _full_matches(input: Any, pattern: bytes | str):
     form = _compiled(_as_bytes(pattern))
     return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
 
 
-def _replaced(input, pattern: str, rewrite: str, replace_global: bool):
+def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
     form = _compiled(_as_bytes(pattern))
     pieces, highest_group, complete = _rewrite_pieces(_as_bytes(rewrite))
     if highest_group > form.groups or not (complete or replace_global):
@@ -81,7 +80,7 @@ def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
     return pieces, highest_group, True
 
 
-def _written(match, pieces: Sequence[bytes]) -> bytes:
+def _written(match, pieces: Any) -> bytes:
     return b"".join((match[p] or b"") if isinstance(p, int) else p for p in pieces)
 
 
@@ -92,7 +91,7 @@ def _replace_first(form, pieces, text: bytes) -> bytes:
     return text[: match.start()] + _written(match, pieces) + text[match.end() :]
 
 
-def _replace_all(form, pieces, text: bytes) -> bytes:
+def _replace_all(form, pieces: Any, text: bytes) -> bytes:
     out = []
     at, last_end = 0, -1
     while at <= len(text) and (match := form.search(text, at)) is not None:
@@ -225,7 +224,7 @@ def _(rng: SampleGenerator):
 
 @api("strings.regex_full_match")
 @tensor_function
-def regex_full_match(input: TensorLike, pattern, name: str | None = None):
+def regex_full_match(input: TensorLike, pattern: Tensor | str, name: str | None = None):
     """Tell whether strings as a whole match a pattern.
 
     Args:

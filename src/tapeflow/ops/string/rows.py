@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, AxisLike, TensorLike
+from tapeflow.core.annotations import Array, AxisLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
@@ -81,7 +81,7 @@ def _(rng: SampleGenerator):
 
 @api("strings.join", v1="string_join")
 @tensor_function
-def join(inputs, separator="", name: str | None = None):
+def join(inputs: Sequence[Tensor | str], separator: str = "", name: str | None = None):
     """Join the strings of several tensors element by element.
 
     Args:
@@ -106,7 +106,7 @@ def _codepoint_starts(text: bytes) -> list[int]:
 
 
 @op("StringLength", "input: string -> output: int32", attrs=UNIT, shape=shapes.elementwise)
-def StringLength(xp: ModuleType, input: Array, unit):
+def StringLength(xp: ModuleType, input: Array, unit: str):
     length = len if unit == "BYTE" else lambda text: len(_codepoint_starts(text))
     return each(length, input, kind=np.int32)
 
@@ -153,7 +153,7 @@ def length_v1(input: TensorLike, name: str | None = None, unit: str = "BYTE"):
     return StringLength(input, unit)
 
 
-def _cased(input, encoding: str, ascii_case, full_case):
+def _cased(input: Any, encoding: str, ascii_case, full_case):
     if encoding not in ("", "utf-8"):
         raise invalid(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
     if not encoding:
@@ -265,7 +265,7 @@ def _part_rule(call: ShapeCall):
 
 @op("Substr", "input: string, pos: T, len: T -> output: string", types={"T": INDEX}, attrs=UNIT,
     shape=_part_rule)  # fmt: skip
-def Substr(xp: ModuleType, input: Array, pos: Array, len: Array, unit):
+def Substr(xp: ModuleType, input: Array, pos: Array, len: Array, unit: str):
     if pos.shape != len.shape:
         raise invalid(
             f"pos and len should have the same shape, got: {shape_text(pos.shape)} vs. "
@@ -470,7 +470,7 @@ def _(rng: SampleGenerator):
 
 @api("strings.format")
 @public
-def format_(template, inputs: TensorLike, placeholder: str = "{}", summarize=3, name: str | None = None):
+def format_(template, inputs: TensorLike, placeholder: str = "{}", summarize: IntLike = 3, name: str | None = None):
     """Write tensors into a template, as `tf.print` shows them.
 
     Args:
@@ -502,7 +502,7 @@ def format_(template, inputs: TensorLike, placeholder: str = "{}", summarize=3, 
     return convert_to_tensor(formatted(pieces, inputs, summarize))
 
 
-def formatted(pieces, values, summarize) -> str:
+def formatted(pieces: Sequence[str], values: Sequence[Tensor], summarize) -> str:
     """The pieces of a template with the text of a tensor between each two."""
     text = pieces[0]
     for value, rest in zip(values, pieces[1:], strict=True):

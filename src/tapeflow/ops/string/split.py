@@ -84,7 +84,7 @@ def _(rng: SampleGenerator):
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)
 
 
-def _rows_of(input, of_vector: Callable[..., Any], name: str):
+def _rows_of(input: Any, of_vector: Callable[..., Any], name: str):
     """`of_vector`, which makes ragged tensors of a vector of strings, for strings of any rank."""
     input = as_ragged_or_tensor(input, dtypes.string)
     if isinstance(input, RaggedTensor):
@@ -103,11 +103,11 @@ def _rows_of(input, of_vector: Callable[..., Any], name: str):
     return of_vector(input)
 
 
-def _each(made, function):
+def _each(made, function: Callable[..., Any]):
     return tuple(map(function, made)) if isinstance(made, tuple) else function(made)
 
 
-def _rows_of_places(indices: Tensor, values: Tensor, shape):
+def _rows_of_places(indices: Tensor, values: Tensor, shape: Any):
     return RaggedTensor.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
 
 
@@ -153,7 +153,7 @@ def _as_result_type(made, result_type):
 @api(v1="strings.split")
 @public
 def split_v1(
-    input=None, sep=None, maxsplit=-1, result_type: str = "SparseTensor", source=None, name: str | None = None
+    input: Any = None, sep=None, maxsplit=-1, result_type: str = "SparseTensor", source=None, name: str | None = None
 ):
     """`split` of 1.x: a sparse tensor, unless `result_type` is "RaggedTensor"; a scalar is one row.
 
@@ -333,7 +333,7 @@ def _encoded_again(points, encoding):
 @api("strings.unicode_encode")
 @tensor_function
 def unicode_encode(
-    input, output_encoding, errors: str = "replace", replacement_char=REPLACEMENT, name: str | None = None
+    input: Any, output_encoding, errors: str = "replace", replacement_char=REPLACEMENT, name: str | None = None
 ):
     """Write code points as strings.
 
@@ -385,13 +385,8 @@ def unicode_encode(
 @api("strings.unicode_transcode")
 @tensor_function
 def unicode_transcode(
-    input: TensorLike,
-    input_encoding,
-    output_encoding,
-    errors: str = "replace",
-    replacement_char=REPLACEMENT,
-    replace_control_characters: bool = False,
-    name: str | None = None,
+    input: TensorLike, input_encoding: str, output_encoding: str, errors: str = "replace",
+    replacement_char=REPLACEMENT, replace_control_characters: bool = False, name: str | None = None,
 ) -> Tensor:
     r"""Write strings of one encoding in another.
 

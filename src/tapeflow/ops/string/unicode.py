@@ -106,7 +106,7 @@ DECODE = {
 }
 
 
-def _decode(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def _decode(input, input_encoding: str, errors, replacement_char, replace_control_characters, Tsplits):
     _check_replacement(replacement_char)
     encoding = _decoder(input_encoding)
     characters, starts = [], []
@@ -160,7 +160,7 @@ def _encode_rule(call: ShapeCall):
     attrs={"output_encoding": OUTPUT, "errors": ERRORS, "replacement_char": REPLACEMENT},
     shape=_encode_rule)  # fmt: skip
 def UnicodeEncode(
-    xp: ModuleType, input_values: Array, input_splits: Array, output_encoding, errors, replacement_char
+    xp: ModuleType, input_values: Array, input_splits: Array, output_encoding: str, errors, replacement_char
 ):
     _check_replacement(replacement_char)
     if input_values.ndim != 1 or input_splits.ndim != 1:
@@ -194,7 +194,7 @@ def UnicodeEncode(
            "replacement_char": REPLACEMENT, "replace_control_characters": False},
     shape=shapes.elementwise)  # fmt: skip
 def UnicodeTranscode(
-    xp: ModuleType, input: Array, input_encoding: str, output_encoding, errors, replacement_char,
+    xp: ModuleType, input: Array, input_encoding: str, output_encoding: str, errors, replacement_char,
     replace_control_characters: bool,
 ):
     _check_replacement(replacement_char)

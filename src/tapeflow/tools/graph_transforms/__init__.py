@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core.errors import InternalError, OpError
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
@@ -25,7 +27,7 @@ __all__ = ["TransformGraph"]
 
 
 @public
-def TransformGraph(input_graph_def, inputs, outputs, transforms):
+def TransformGraph(input_graph_def, inputs: Any, outputs, transforms):
     """Apply transforms to a `GraphDef`, one after another.
 
     Args:

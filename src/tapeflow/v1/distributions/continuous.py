@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -35,7 +36,7 @@ def numbers(*values, dtype=None):
     return tuple(convert_to_tensor(v, dtypes.as_dtype(found)) for v in values)
 
 
-def mixed_seed(seed: int | None, salt):
+def mixed_seed(seed: int | None, salt: int | str):
     """Another seed for another use, or None."""
     if seed is None:
         return None
@@ -47,7 +48,10 @@ def mixed_seed(seed: int | None, salt):
 class LocScale(Distribution):
     """A distribution that is shifted by `loc` and scaled by a positive `scale`."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
+    def __init__(
+        self, loc: TensorLike, scale: Any, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str | None = None,
+    ):
         given = dict(locals())
         self._validate_args = validate_args
         loc, scale = numbers(loc, scale)
@@ -83,10 +87,10 @@ class Normal(LocScale):
         z = self._z(x) / math.sqrt(2.0)
         return where(greater(abs_(z), 0.7), where(greater(z, 0), 2 - erfc(z), erfc(-z)), 1 + erf(z)) / 2
 
-    def _log_cdf(self, x):
+    def _log_cdf(self, x: Tensor):
         return _log_normal_cdf(self._z(x))
 
-    def _log_survival_function(self, x):
+    def _log_survival_function(self, x: Tensor):
         return _log_normal_cdf(-self._z(x))
 
     def _survival_function(self, x: Tensor):
@@ -112,7 +116,7 @@ class Normal(LocScale):
         return self.scale * ones_like(self.loc)
 
 
-def _log_normal_cdf(z):
+def _log_normal_cdf(z: Tensor):
     """log of the normal cdf, by its asymptotic series far below."""
     far = where(z < -5.0, z, -5.0 * ones_like(z))
     inverse = 1.0 / square(far)
@@ -138,11 +142,11 @@ class Laplace(LocScale):
         z = self._z(x)
         return 0.5 + 0.5 * sign(z) * (1.0 - exp(-abs_(z)))
 
-    def _log_cdf(self, x):
+    def _log_cdf(self, x: Tensor):
         z = self._z(x)
         return where(z < 0, z - math.log(2.0), log1p(-0.5 * exp(-abs_(z))))
 
-    def _log_survival_function(self, x):
+    def _log_survival_function(self, x: Tensor):
         z = -self._z(x)
         return where(z < 0, z - math.log(2.0), log1p(-0.5 * exp(-abs_(z))))
 
@@ -161,7 +165,9 @@ class Laplace(LocScale):
 class Uniform(Distribution):
     """The uniform distribution over [low, high)."""
 
-    def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
+    def __init__(
+        self, low=0.0, high: float = 1.0, validate_args: bool = False, allow_nan_stats: bool = True, name="Uniform"
+    ):
         given = dict(locals())
         self._validate_args = validate_args
         low, high = numbers(low, high)
@@ -213,7 +219,10 @@ class Uniform(Distribution):
 class Gamma(Distribution):
     """The gamma distribution."""
 
-    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+    def __init__(
+        self, concentration: Any, rate: TensorLike, validate_args: bool = False, allow_nan_stats: bool = True,
+        name="Gamma",
+    ):
         given = dict(locals())
         self._validate_args = validate_args
         concentration, rate = numbers(concentration, rate)
@@ -277,7 +286,7 @@ class Exponential(Gamma):
         x = self._checked(x, lambda: assert_positive(x))
         return log(self.rate) - self.rate * x
 
-    def _log_survival_function(self, x):
+    def _log_survival_function(self, x: Tensor):
         return -self.rate * x
 
 
@@ -350,7 +359,10 @@ class Beta(Distribution):
 class StudentT(Distribution):
     """Student's t-distribution."""
 
-    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):
+    def __init__(
+        self, df, loc: float, scale: float, validate_args: bool = False, allow_nan_stats: bool = True,
+        name: str = "StudentT",
+    ):
         given = dict(locals())
         self._validate_args = validate_args
         df, loc, scale = numbers(df, loc, scale)

@@ -58,7 +58,7 @@ def _found(a: type, b: type) -> Callable[..., Any] | None:
     return None if best is None else best[1]
 
 
-def kl_divergence(distribution_a, distribution_b, allow_nan_stats: bool = True, name: str | None = None):
+def kl_divergence(distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None):
     """KL(a || b). Raises NotImplementedError for classes without one, InvalidArgumentError for an unwanted NaN."""
     function = _found(type(distribution_a), type(distribution_b))
     if function is None:

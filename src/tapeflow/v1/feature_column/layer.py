@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class _ScopedState(StateManager):
-    def _make(self, column, name, shape, dtype, trainable, initializer):
+    def _make(self, column, name: str | None, shape, dtype, trainable: bool, initializer):
         made = get_variable(name, shape=shape, dtype=dtype, initializer=initializer, trainable=trainable)
         return self._layer._own(f"{column.name}/{name}", made)
 

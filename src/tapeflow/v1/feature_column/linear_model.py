@@ -78,7 +78,7 @@ def _new_scope(name: str) -> str:
         return found.name.rpartition("/")[2]
 
 
-def _weighted(column, cache: Features, manager: ScopedState, units, combiner: str) -> Any:
+def _weighted(column: Any, cache: Features, manager: ScopedState, units, combiner: str) -> Any:
     categorical = isinstance(column, state.CATEGORICAL)
     size = column.num_buckets if categorical else column.variable_shape.num_elements()
     weights = manager.create_variable(

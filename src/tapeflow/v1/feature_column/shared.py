@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
@@ -100,9 +101,10 @@ SharedEmbeddingColumnV1: Any = _SharedEmbeddingColumn
 
 @public
 def shared_embedding_columns(
-    categorical_columns, dimension: int, combiner="mean", initializer=None,
-    shared_embedding_collection_name=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None,
-    trainable: bool = True, use_safe_embedding_lookup: bool = True,
+    categorical_columns: Sequence[Any], dimension: int, combiner: str = "mean",
+    initializer: Callable[..., Any] | None = None, shared_embedding_collection_name=None, ckpt_to_load_from=None,
+    tensor_name_in_ckpt=None, max_norm: float | None = None, trainable: bool = True,
+    use_safe_embedding_lookup: bool = True,
 ):
     """`embedding_column` of each of the columns, all with the vectors that the collection of that name has.
 

@@ -228,8 +228,7 @@ class Conv2D(keras_layers.Conv2D, Layer):
     """See keras.layers.Conv2D."""
 
     def __init__(
-        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
-        **kwargs,
+        self, filters: int, kernel_size: Any, strides: int | Sequence[int] = (1, 1), padding: str = "valid", **kwargs
     ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
@@ -250,8 +249,7 @@ class Conv2DTranspose(keras_layers.Conv2DTranspose, Layer):
     """See keras.layers.Conv2DTranspose; kernels start as the variable scope says, where it does."""
 
     def __init__(
-        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
-        **kwargs,
+        self, filters: int, kernel_size: int, strides: int | Sequence[int] = (1, 1), padding: str = "valid", **kwargs
     ):
         kwargs.setdefault("kernel_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
@@ -271,7 +269,7 @@ class Conv3DTranspose(keras_layers.Conv3DTranspose, Layer):
 class SeparableConv1D(keras_layers.SeparableConv1D, Layer):
     """See keras.layers.SeparableConv1D; kernels start as the variable scope says, where it does."""
 
-    def __init__(self, filters, kernel_size, strides=1, padding: str = "valid", **kwargs):
+    def __init__(self, filters: Any, kernel_size, strides=1, padding: str = "valid", **kwargs):
         kwargs.setdefault("depthwise_initializer", None)
         kwargs.setdefault("pointwise_initializer", None)
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
@@ -281,8 +279,7 @@ class SeparableConv2D(keras_layers.SeparableConv2D, Layer):
     """See keras.layers.SeparableConv2D; kernels start as the variable scope says, where it does."""
 
     def __init__(
-        self, filters: int, kernel_size: int, strides: Sequence[int] = (1, 1), padding: str = "valid",
-        **kwargs,
+        self, filters: int, kernel_size: int, strides: int | Sequence[int] = (1, 1), padding: str = "valid", **kwargs
     ):
         kwargs.setdefault("depthwise_initializer", None)
         kwargs.setdefault("pointwise_initializer", None)
@@ -300,8 +297,8 @@ class MaxPooling1D(keras_layers.MaxPooling1D, Layer):
     """See keras.layers.MaxPooling1D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
-        name: str | None = None, **kwargs,
+        self, pool_size: int | Sequence[int], strides: int | Sequence[int], padding: str = "valid",
+        data_format: str = "channels_last", name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -311,8 +308,8 @@ class MaxPooling2D(keras_layers.MaxPooling2D, Layer):
     """See keras.layers.MaxPooling2D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
-        name: str | None = None, **kwargs,
+        self, pool_size: Any, strides: int | Sequence[int], padding: str = "valid",
+        data_format: str = "channels_last", name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -322,8 +319,8 @@ class MaxPooling3D(keras_layers.MaxPooling3D, Layer):
     """See keras.layers.MaxPooling3D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
-        name: str | None = None, **kwargs,
+        self, pool_size: int | Sequence[int], strides: int | Sequence[int], padding: str = "valid",
+        data_format: str = "channels_last", name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
         super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
@@ -333,7 +330,7 @@ class AveragePooling1D(keras_layers.AveragePooling1D, Layer):
     """See keras.layers.AveragePooling1D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        self, pool_size, strides: int | Sequence[int], padding: str = "valid", data_format: str = "channels_last",
         name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
@@ -344,7 +341,7 @@ class AveragePooling2D(keras_layers.AveragePooling2D, Layer):
     """See keras.layers.AveragePooling2D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        self, pool_size: int, strides: int, padding: str = "valid", data_format: str = "channels_last",
         name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
@@ -355,7 +352,7 @@ class AveragePooling3D(keras_layers.AveragePooling3D, Layer):
     """See keras.layers.AveragePooling3D; strides must be given."""
 
     def __init__(
-        self, pool_size, strides, padding: str = "valid", data_format: str = "channels_last",
+        self, pool_size, strides: int | Sequence[int], padding: str = "valid", data_format: str = "channels_last",
         name: str | None = None, **kwargs,
     ):
         _require_strides(strides)
@@ -370,12 +367,13 @@ class BatchNormalization(keras_layers.BatchNormalization, Layer):
     _frozen_is_at_rest = False
 
     def __init__(
-        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True,
-        scale: bool = True, beta_initializer: str = "zeros", gamma_initializer: str = "ones",
-        moving_mean_initializer: str = "zeros", moving_variance_initializer: str = "ones",
-        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None,
-        renorm: bool = False, renorm_clipping=None, renorm_momentum: float = 0.99, fused: bool | None = None,
-        trainable: bool = True, virtual_batch_size=None, adjustment=None, name: str | None = None, **kwargs,
+        self, axis: int = -1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True,
+        beta_initializer: str = "zeros", gamma_initializer: str = "ones", moving_mean_initializer: str = "zeros",
+        moving_variance_initializer: str = "ones", beta_regularizer: Callable[..., Any] | None = None,
+        gamma_regularizer: Callable[..., Any] | None = None, beta_constraint: Callable[..., Any] | None = None,
+        gamma_constraint: Callable[..., Any] | None = None, renorm: bool = False, renorm_clipping=None,
+        renorm_momentum: float = 0.99, fused: bool | None = None, trainable: bool = True, virtual_batch_size=None,
+        adjustment=None, name: str | None = None, **kwargs,
     ):
         super().__init__(
             axis,
@@ -402,7 +400,7 @@ class BatchNormalization(keras_layers.BatchNormalization, Layer):
             **kwargs,
         )
 
-    def call(self, inputs: TensorLike, training=False, mask=None):
+    def call(self, inputs: TensorLike, training: Any = False, mask: Any = None):
         return super().call(inputs, training=training, mask=mask)
 
 
@@ -410,11 +408,11 @@ class Dropout(keras_layers.Dropout, Layer):
     """See keras.layers.Dropout."""
 
     def __init__(
-        self, rate=0.5, noise_shape=None, seed: int | None = None, name: str | None = None, **kwargs
+        self, rate: float = 0.5, noise_shape=None, seed: int | None = None, name: str | None = None, **kwargs
     ):
         super().__init__(rate, noise_shape, seed, name=name, **kwargs)
 
-    def call(self, inputs, training=False):
+    def call(self, inputs: Any, training=False):
         return super().call(inputs, training=training)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like
@@ -66,7 +66,8 @@ def _counter(kind: str):
     full = _NAMES[kind]
 
     def metric(
-        labels: Tensor, predictions: Tensor, weights=None, metrics_collections=None, updates_collections=None,
+        labels: Tensor, predictions: Tensor, weights: Tensor | None = None,
+        metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
         name: str | None = None,
     ):
         graph_only(full)
@@ -90,7 +91,7 @@ true_negatives = _counter("tn")
 false_positives = _counter("fp")
 
 
-def shares_checked(predictions):
+def shares_checked(predictions: Any):
     """Assertions that predictions are in [0, 1]."""
     text = "predictions must be in [0, 1]"
     checks = [
@@ -148,8 +149,8 @@ def _counter_at_thresholds(kind: str):
     full = f"{_NAMES[kind]}_at_thresholds"
 
     def metric(
-        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
-        name: str | None = None,
+        labels, predictions, thresholds, weights=None, metrics_collections: Collections | None = None,
+        updates_collections: Collections | None = None, name: str | None = None,
     ):  # fmt: skip
         graph_only(full)
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
@@ -189,8 +190,9 @@ def _share(
 
 
 def precision(
-    labels: TensorLike, predictions: TensorLike, weights: float | None = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: float | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):
     """The share of true positives among the positives that were predicted."""
     graph_only("precision")
@@ -199,8 +201,9 @@ def precision(
 
 
 def recall(
-    labels: TensorLike, predictions: TensorLike, weights: float | None = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: float | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):
     """The share of true positives among the positive labels."""
     graph_only("recall")
@@ -226,8 +229,9 @@ def _shares_at_thresholds(
 
 
 def precision_at_thresholds(
-    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights=None,
-    metrics_collections=None, updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """Precision, for each threshold."""
     graph_only("precision_at_thresholds")
@@ -238,7 +242,8 @@ def precision_at_thresholds(
 
 
 def recall_at_thresholds(
-    labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None,
+    labels: TensorLike, predictions: TensorLike, thresholds: Sequence[float], weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):  # fmt: skip
     """Recall, for each threshold."""
@@ -257,8 +262,8 @@ def levels(num_thresholds: int):
 
 def auc(
     labels: TensorLike, predictions: TensorLike, weights: float | None = None, num_thresholds: int = 200,
-    metrics_collections=None, updates_collections=None, curve: str = "ROC", name: str | None = None,
-    summation_method: str = "trapezoidal", thresholds=None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    curve: str = "ROC", name: str | None = None, summation_method: str = "trapezoidal", thresholds=None,
 ):  # fmt: skip
     """The area under the curve ROC (true over false positive rate) or PR (precision over recall).
 
@@ -310,8 +315,9 @@ def _interpolated(counts: dict[str, Any]):
 
 
 def sensitivity_at_specificity(
-    labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: Any, predictions: Any, specificity, weights: Any = None, num_thresholds=200,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """The sensitivity at the threshold whose specificity is nearest. Raises ValueError for one outside [0, 1]."""
     graph_only("sensitivity_at_specificity")
@@ -334,8 +340,9 @@ def sensitivity_at_specificity(
 
 
 def specificity_at_sensitivity(
-    labels: Sequence[int], predictions: TensorLike, sensitivity: float, weights=None,
-    num_thresholds: int = 200, metrics_collections=None, updates_collections=None, name: str | None = None,
+    labels: Sequence[int], predictions: TensorLike, sensitivity: float, weights: Any = None,
+    num_thresholds: int = 200, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """The specificity at the threshold whose sensitivity is nearest. Raises ValueError for one outside [0, 1]."""
     graph_only("specificity_at_sensitivity")

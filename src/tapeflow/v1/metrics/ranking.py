@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
@@ -33,7 +33,7 @@ from tapeflow.v1.metrics.weighting import broadcast_weights
 from tapeflow.v1.variable_scoping import variable_scope
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 __all__ = [
     "average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",
@@ -58,7 +58,7 @@ def _dense(labels, rank):
     return labels
 
 
-def _counts(labels, top: Tensor, class_id):
+def _counts(labels: TensorLike, top: Tensor, class_id: int | None):
     """(hits, labels, guesses) as numbers of [...]: of one class, or of all."""
     same = equal(expand_dims(top, -1), expand_dims(labels, -2))
     is_hit = reduce_any(same, -1)
@@ -75,7 +75,7 @@ def _counts(labels, top: Tensor, class_id):
     return hits, reduce_sum(cast(known, dtypes.float64), -1), guesses
 
 
-def _weighted(values: Tensor, weights):
+def _weighted(values: Tensor, weights: Tensor | None):
     if weights is None:
         return values
     weights = cast(weights, dtypes.float64)
@@ -91,8 +91,8 @@ def _accumulated(values: Tensor, name: str):
 
 
 def _share(
-    kind: str, labels: TensorLike, top: Tensor, k: int, class_id, weights, collections: Sequence[Any],
-    name: str | None,
+    kind: str, labels: TensorLike, top: Tensor, k: int | None, class_id: int | None, weights,
+    collections: Sequence[Any], name: str | None,
 ):
     suffix = f"at_{'k' if k is None else k}" + ("" if class_id is None else f"_class{class_id}")
     with variable_scope(name, f"{kind}_{suffix}", (top, labels, weights)):
@@ -109,8 +109,9 @@ def _share(
 
 
 def precision_at_k(
-    labels: np.ndarray, predictions: np.ndarray, k: int, class_id=None, weights=None,
-    metrics_collections=None, updates_collections=None, name: str | None = None,
+    labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):  # fmt: skip
     """The share of labels among the k classes of the highest scores; with class_id, of that class only."""
     graph_only("precision_at_k")
@@ -121,7 +122,7 @@ def precision_at_k(
 
 
 def precision_at_top_k(
-    labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None,
+    labels: Any, predictions_idx: Any, k=None, class_id=None, weights: Any = None, metrics_collections=None,
     updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` of classes that are given."""
@@ -133,8 +134,9 @@ def precision_at_top_k(
 
 
 def recall_at_k(
-    labels: TensorLike, predictions: TensorLike, k: int, class_id=None, weights=None,
-    metrics_collections=None, updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, k: int, class_id: int | None = None,
+    weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """The share of labels that are among the k classes of the highest scores; with class_id, of that class only."""
     graph_only("recall_at_k")
@@ -145,7 +147,7 @@ def recall_at_k(
 
 
 def recall_at_top_k(
-    labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None,
+    labels: Any, predictions_idx: Any, k=None, class_id=None, weights: Any = None, metrics_collections=None,
     updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`recall_at_k` of classes that are given."""
@@ -157,8 +159,9 @@ def recall_at_top_k(
 
 
 def average_precision_at_k(
-    labels: np.ndarray, predictions: np.ndarray, k: int, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: Any, predictions: Any, k: int, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
+    name: str | None = None,
 ):
     """The mean over the examples of the precisions at the places of hits, among the k best, by the number of labels."""
     graph_only("average_precision_at_k")
@@ -192,8 +195,8 @@ def average_precision(labels, top, weights, collections, name, default):
 
 
 def sparse_precision_at_k(
-    labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
-    name: str | None = None,
+    labels: Any, predictions: Any, k, class_id=None, weights: Any = None, metrics_collections=None,
+    updates_collections=None, name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` under its older name."""
     return precision_at_k(
@@ -202,7 +205,7 @@ def sparse_precision_at_k(
 
 
 def sparse_average_precision_at_k(
-    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None,
+    labels: Any, predictions: Any, k, weights: Any = None, metrics_collections=None, updates_collections=None,
     name: str | None = None,
 ):
     """`average_precision_at_k` under its older name."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
@@ -47,7 +49,7 @@ def squeezed(
     return labels, predictions
 
 
-def fitted(predictions, labels=None, weights=None):
+def fitted(predictions: Any, labels: Any = None, weights: Any = None):
     """(predictions, labels, weights): axes of size 1 too many squeezed, weights given one that they lack."""
     predictions = convert_to_tensor(predictions)
     if labels is not None:

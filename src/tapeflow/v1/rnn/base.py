@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow._native import Tensor
 from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -47,7 +49,9 @@ class RNNCell(Layer):
     def build(self, _):
         self.built = True
 
-    def get_initial_state(self, inputs=None, batch_size: int | None = None, dtype: DTypeLike | None = None):
+    def get_initial_state(
+        self, inputs: TensorLike | None = None, batch_size: int | None = None, dtype: DTypeLike | None = None
+    ):
         """States of zeros, for the batch of `inputs` where those are given."""
         if inputs is not None:
             inputs = convert_to_tensor(inputs)
@@ -83,13 +87,13 @@ class LayerRNNCell(RNNCell):
     """A cell that makes its weights as a layer does, in build."""
 
 
-def batch_of(x, axis=0):
+def batch_of(x: Any, axis=0):
     """The size of the batch: an int where it is known."""
     size = x.shape.as_list()[axis] if x.shape.rank is not None else None
     return shape_of(x)[axis] if size is None else size
 
 
-def assert_like_rnncell(name: str, cell):
+def assert_like_rnncell(name: str, cell: Any):
     """Raises TypeError unless `cell` has what cells have."""
     missing = [
         what

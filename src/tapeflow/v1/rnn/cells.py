@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -35,8 +35,8 @@ class BasicRNNCell(LayerRNNCell):
     """output = new state = activation([inputs, state] @ kernel + bias)."""
 
     def __init__(
-        self, num_units: int, activation=None, reuse=None, name: str | None = None,
-        dtype: DTypeLike | None = None, **kwargs,
+        self, num_units: int, activation: Callable[..., Any] | None = None, reuse: bool | None = None,
+        name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
@@ -79,7 +79,8 @@ class GRUCell(LayerRNNCell):
     """Gated recurrent unit (Cho et al., 2014); weights of the gates, then of the candidate."""
 
     def __init__(
-        self, num_units: int, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None,
+        self, num_units: int, activation: Callable[..., Any] | None = None, reuse: bool | None = None,
+        kernel_initializer: Callable[..., Any] | None = None, bias_initializer: Callable[..., Any] | None = None,
         name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -153,8 +154,9 @@ class BasicLSTMCell(LayerRNNCell):
     """LSTM after Zaremba et al., 2014; `forget_bias` is added to the forget gate."""
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation=None,
-        reuse=None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
+        self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True,
+        activation: Callable[..., Any] | None = None, reuse: bool | None = None, name: str | None = None,
+        dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
@@ -205,9 +207,9 @@ class LSTMCell(LayerRNNCell):
 
     def __init__(
         self, num_units: int, use_peepholes: bool = False, cell_clip: float | None = None, initializer=None,
-        num_proj: int | None = None, proj_clip: float | None = None, num_unit_shards=None,
-        num_proj_shards=None, forget_bias: float = 1.0, state_is_tuple: bool = True, activation=None,
-        reuse=None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
+        num_proj: int | None = None, proj_clip: float | None = None, num_unit_shards=None, num_proj_shards=None,
+        forget_bias: float = 1.0, state_is_tuple: bool = True, activation: Callable[..., Any] | None = None,
+        reuse: bool | None = None, name: str | None = None, dtype: DTypeLike | None = None, **kwargs,
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -32,7 +33,7 @@ def _swap(x):
     return transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
-def _initial_state(cell, inputs: TensorLike, batch: int, initial_state, dtype: DTypeLike | None):
+def _initial_state(cell: Any, inputs: TensorLike, batch: int, initial_state, dtype: DTypeLike | None):
     if initial_state is not None:
         return initial_state
     if not dtype:
@@ -43,7 +44,7 @@ def _initial_state(cell, inputs: TensorLike, batch: int, initial_state, dtype: D
     return cell.zero_state(batch, dtype)
 
 
-def _lengths(sequence_length: Sequence[int] | None, batch: int):
+def _lengths(sequence_length: Any, batch: int):
     if sequence_length is None:
         return None
     lengths = convert_to_tensor(sequence_length)
@@ -61,9 +62,9 @@ def _lengths(sequence_length: Sequence[int] | None, batch: int):
 @api(v1="nn.dynamic_rnn")
 @public
 def dynamic_rnn(
-    cell, inputs: TensorLike, sequence_length: Sequence[int] | None = None, initial_state=None,
-    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False,
-    time_major: bool = False, scope=None,
+    cell: Any, inputs: TensorLike, sequence_length: Any = None, initial_state: TensorLike | None = None,
+    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False, time_major: bool = False,
+    scope=None,
 ):
     """Run a cell over `inputs`, (batch, time, ...) or, if `time_major`, (time, batch, ...).
 
@@ -134,9 +135,9 @@ def dynamic_rnn(
 @api(v1="nn.bidirectional_dynamic_rnn")
 @public
 def bidirectional_dynamic_rnn(
-    cell_fw, cell_bw, inputs: TensorLike, sequence_length=None, initial_state_fw=None, initial_state_bw=None,
-    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False,
-    time_major: bool = False, scope=None,
+    cell_fw, cell_bw, inputs: TensorLike, sequence_length: Any = None, initial_state_fw=None, initial_state_bw=None,
+    dtype: DTypeLike | None = None, parallel_iterations=None, swap_memory: bool = False, time_major: bool = False,
+    scope=None,
 ):
     """Run one cell forwards and one backwards; returns ((outputs, outputs), (state, state)).
 
@@ -156,7 +157,7 @@ def bidirectional_dynamic_rnn(
     assert_like_rnncell("cell_bw", cell_bw)
     time_axis, batch_axis = (0, 1) if time_major else (1, 0)
 
-    def backwards(x):
+    def backwards(x: Tensor):
         if sequence_length is None:
             return reverse(x, [time_axis])
         return reverse_sequence(x, sequence_length, seq_axis=time_axis, batch_axis=batch_axis)
@@ -179,8 +180,8 @@ def bidirectional_dynamic_rnn(
 @api(v1="nn.static_rnn")
 @public
 def static_rnn(
-    cell, inputs, initial_state=None, dtype: DTypeLike | None = None,
-    sequence_length: Sequence[int] | None = None, scope=None,
+    cell: Any, inputs, initial_state=None, dtype: DTypeLike | None = None,
+    sequence_length: Sequence[int] | None = None, scope: str | None = None,
 ):
     """Run a cell over a list of inputs; returns (list of outputs, final state).
 
@@ -228,7 +229,7 @@ def static_rnn(
 @public
 def static_bidirectional_rnn(
     cell_fw, cell_bw, inputs: TensorLike, initial_state_fw=None, initial_state_bw=None,
-    dtype: DTypeLike | None = None, sequence_length=None, scope=None,
+    dtype: DTypeLike | None = None, sequence_length: Any = None, scope=None,
 ):
     """One cell forwards and one backwards over a list; returns (outputs joined, state, state).
 
@@ -266,7 +267,7 @@ def static_bidirectional_rnn(
     return outputs, state_fw, state_bw
 
 
-def _reverse_list(parts, lengths):
+def _reverse_list(parts, lengths: TensorLike):
     if lengths is None:
         return list(reversed(parts))
     flats = [nest.flatten(part) for part in parts]
@@ -283,7 +284,7 @@ def _reverse_list(parts, lengths):
 @api(v1="nn.static_state_saving_rnn")
 @public
 def static_state_saving_rnn(
-    cell, inputs: TensorLike, state_saver, state_name, sequence_length=None, scope=None
+    cell, inputs: TensorLike, state_saver, state_name, sequence_length: Any = None, scope=None
 ):
     """`static_rnn` that begins with the states of `state_saver`, and saves the final ones there.
 

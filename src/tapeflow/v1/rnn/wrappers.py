@@ -54,7 +54,7 @@ class _Wrapper(RNNCell):
         return {**super().get_config(), "cell": to_config(self.cell)}
 
     @classmethod
-    def from_config(cls, config, custom_objects: Mapping[str, Any] | None = None):
+    def from_config(cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
         """A wrapper around the cell of the config."""
         from tapeflow.v1 import rnn
 
@@ -78,6 +78,6 @@ class ResidualWrapper(Residual, _Wrapper):
 class DeviceWrapper(OnDevice, _Wrapper):
     __doc__ = OnDevice.__doc__
 
-    def zero_state(self, batch_size, dtype: DTypeLike):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         with device(self._device):
             return self.cell.zero_state(batch_size, dtype)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from tapeflow.autograph import experimental
 from tapeflow.core.public import boundaries
 from tapeflow.function.autograph import convert
@@ -11,15 +14,16 @@ __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
 
 
 def to_graph(
-    entity, recursive: bool = True, arg_values=None, arg_types=None, experimental_optional_features=None
+    entity: Callable[..., Any], recursive: bool = True, arg_values: Mapping[Any, Any] | None = None, arg_types=None,
+    experimental_optional_features=None,
 ):
     """The converted function; `arg_values` and `arg_types` are ignored. Raises ConversionError."""
     return convert.to_graph(entity, recursive, experimental_optional_features)
 
 
 def to_code(
-    entity, recursive: bool = True, arg_values=None, arg_types=None, indentation: str = "  ",
-    experimental_optional_features=None,
+    entity: Callable[..., Any], recursive: bool = True, arg_values: Mapping[Any, Any] | None = None, arg_types=None,
+    indentation: str = "  ", experimental_optional_features=None,
 ):
     """The source of the converted function; `arg_values`, `arg_types` and `indentation` are ignored.
 

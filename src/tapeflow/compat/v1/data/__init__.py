@@ -1,5 +1,7 @@
 """`tf.data` with the functions of 1.x."""
 
+from __future__ import annotations
+
 from tapeflow.core.public import boundaries
 from tapeflow.data import (
     AUTOTUNE,
@@ -44,7 +46,7 @@ def make_one_shot_iterator(dataset):
     return dataset.make_one_shot_iterator()
 
 
-def make_initializable_iterator(dataset, shared_name=None):
+def make_initializable_iterator(dataset, shared_name: str | None = None):
     """An iterator over a dataset that `initializer` starts again."""
     return dataset.make_initializable_iterator(shared_name)
 

@@ -16,7 +16,7 @@ class BatchNormalization(_layers.BatchNormalization):
 class GRUCell(_layers.GRUCell):
     """As in 2.x, with the gates and the order of the reset that were usual in 1.x."""
 
-    def __init__(self, units, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
+    def __init__(self, units: int, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
         kwargs.setdefault("reset_after", False)
         super().__init__(units, activation, recurrent_activation, **kwargs)
 
@@ -24,7 +24,7 @@ class GRUCell(_layers.GRUCell):
 class GRU(_layers.GRU):
     """As in 2.x, with the gates and the order of the reset that were usual in 1.x."""
 
-    def __init__(self, units, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
+    def __init__(self, units: int, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
         kwargs.setdefault("reset_after", False)
         super().__init__(units, activation, recurrent_activation, **kwargs)
 
@@ -32,14 +32,14 @@ class GRU(_layers.GRU):
 class LSTMCell(_layers.LSTMCell):
     """As in 2.x, with the gates that were usual in 1.x."""
 
-    def __init__(self, units, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
+    def __init__(self, units: int, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
         super().__init__(units, activation, recurrent_activation, **kwargs)
 
 
 class LSTM(_layers.LSTM):
     """As in 2.x, with the gates that were usual in 1.x."""
 
-    def __init__(self, units, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
+    def __init__(self, units: int, activation: str = "tanh", recurrent_activation: str = "hard_sigmoid", **kwargs):
         super().__init__(units, activation, recurrent_activation, **kwargs)
 
 

@@ -29,7 +29,7 @@ class _Kind:
     def __init__(self, kind: Classes | Numbers):
         self._kind, self.logits_dimension = kind, kind.logits_dimension
 
-    def create_estimator_spec(self, features, mode, logits, labels, train_op_fn):
+    def create_estimator_spec(self, features, mode, logits: Tensor, labels: TensorLike | None, train_op_fn):
         return self._kind.spec(features, mode, labels, logits, train_op_fn)
 
     def create_loss(self, features: dict[str, Any], mode: str, logits: TensorLike, labels: TensorLike):
@@ -39,7 +39,7 @@ class _Kind:
 class _SetsStep(StopsWhenGrown):
     """Sets the global step when there are all trees, before the last checkpoint is written."""
 
-    def __init__(self, finished, value: int | Tensor):
+    def __init__(self, finished: Any, value: int | Tensor):
         super().__init__(finished)
         self._value = value
 
@@ -54,9 +54,8 @@ class _SetsStep(StopsWhenGrown):
 def _model_fn(
     head, learner_config, examples_per_layer: Callable[..., Any] | int, num_trees: int | None,
     feature_columns: Sequence[Any] | None, center_bias: bool, num_quantiles: int,
-    logits_modifier_function=None, output_leaf_index: bool = False,
-    override_global_step_value: int | None = None, finish: Callable[..., Any] | type = dict,
-    weight_column_name=None,
+    logits_modifier_function: Callable[..., Any] | None = None, output_leaf_index: bool = False,
+    override_global_step_value: int | None = None, finish: Callable[..., Any] | type = dict, weight_column_name=None,
 ):  # fmt: skip
     """The model function of boosted trees; `finish` makes predictions those of an estimator's kind."""
     outputs = head.logits_dimension
@@ -116,11 +115,12 @@ class GradientBoostedDecisionTreeEstimator(learn.Estimator):
     _finish: Any = staticmethod(dict)
 
     def __init__(
-        self, learner_config, examples_per_layer: Callable[..., Any] | int, head,
-        num_trees: int | None = None, feature_columns: Sequence[Any] | None = None, weight_column_name=None,
-        model_dir: str | None = None, config=None, feature_engineering_fn=None, logits_modifier_function=None,
-        center_bias: bool = True, use_core_libs: bool = False, output_leaf_index: bool = False,
-        override_global_step_value: int | None = None, num_quantiles: int = 100,
+        self, learner_config, examples_per_layer: Callable[..., Any] | int, head, num_trees: int | None = None,
+        feature_columns: Sequence[Any] | None = None, weight_column_name=None, model_dir: str | None = None,
+        config=None, feature_engineering_fn: Callable[..., Any] | None = None,
+        logits_modifier_function: Callable[..., Any] | None = None, center_bias: bool = True,
+        use_core_libs: bool = False, output_leaf_index: bool = False, override_global_step_value: int | None = None,
+        num_quantiles: int = 100,
     ):  # fmt: skip
         model_fn = _model_fn(
             head, learner_config, examples_per_layer, num_trees, feature_columns, center_bias, num_quantiles,
@@ -145,8 +145,10 @@ class GradientBoostedDecisionTreeClassifier(GradientBoostedDecisionTreeEstimator
 
     def __init__(
         self, learner_config, examples_per_layer: int, n_classes: int = 2, num_trees: int | None = None,
-        feature_columns=None, weight_column_name=None, model_dir: str | None = None, config=None,
-        label_keys=None, feature_engineering_fn=None, logits_modifier_function=None, center_bias: bool = True,
+        feature_columns: Sequence[Any] | None = None, weight_column_name=None, model_dir: str | None = None,
+        config=None, label_keys: Sequence[str] | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        logits_modifier_function: Callable[..., Any] | None = None, center_bias: bool = True,
         use_core_libs: bool = False, output_leaf_index: bool = False, override_global_step_value=None,
         num_quantiles: int = 100,
     ):  # fmt: skip
@@ -173,10 +175,11 @@ class GradientBoostedDecisionTreeRegressor(GradientBoostedDecisionTreeEstimator)
 
     def __init__(
         self, learner_config, examples_per_layer: Callable[..., Any], label_dimension: int = 1,
-        num_trees: int | None = None, feature_columns: Sequence[Any] | None = None, label_name=None,
-        weight_column_name=None, model_dir: str | None = None, config=None, feature_engineering_fn=None,
-        logits_modifier_function=None, center_bias: bool = True, use_core_libs: bool = False,
-        output_leaf_index: bool = False, override_global_step_value: int | None = None,
+        num_trees: int | None = None, feature_columns: Sequence[Any] | None = None, label_name: str | None = None,
+        weight_column_name=None, model_dir: str | None = None, config=None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        logits_modifier_function: Callable[..., Any] | None = None, center_bias: bool = True,
+        use_core_libs: bool = False, output_leaf_index: bool = False, override_global_step_value: int | None = None,
         num_quantiles: int = 100,
     ):  # fmt: skip
         learner_config.num_classes = 2 if label_dimension == 1 else label_dimension
@@ -194,8 +197,10 @@ class CoreGradientBoostedDecisionTreeEstimator(Estimator):
 
     def __init__(
         self, learner_config, examples_per_layer: int, head: PublicHead, num_trees: int | None = None,
-        feature_columns=None, weight_column_name=None, model_dir: str | None = None, config=None,
-        label_keys=None, feature_engineering_fn=None, logits_modifier_function=None, center_bias: bool = True,
+        feature_columns: Sequence[Any] | None = None, weight_column_name=None, model_dir: str | None = None,
+        config=None, label_keys: Sequence[str] | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        logits_modifier_function: Callable[..., Any] | None = None, center_bias: bool = True,
         output_leaf_index: bool = False, num_quantiles: int = 100,
     ):  # fmt: skip
         if label_keys is not None:

@@ -7,12 +7,14 @@ import os
 import tarfile
 import tempfile
 import urllib.request
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow import protos
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
 from tapeflow.contrib.gan.eval import distances
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.files import file_system
 
 INCEPTION_URL = "http://download.tensorflow.org/models/frozen_inception_v1_2015_12_05.tar.gz"
@@ -23,7 +25,7 @@ INCEPTION_DEFAULT_IMAGE_SIZE = 299
 
 
 def preprocess_image(
-    images, height=INCEPTION_DEFAULT_IMAGE_SIZE, width=INCEPTION_DEFAULT_IMAGE_SIZE, scope=None
+    images: Tensor, height=INCEPTION_DEFAULT_IMAGE_SIZE, width=INCEPTION_DEFAULT_IMAGE_SIZE, scope=None
 ):
     """Images of values from 0 to 255, one or a batch, as Inception takes them: resized, from -1 to 1."""
     with v1.name_scope(scope, "preprocess", [images, height, width]):
@@ -64,7 +66,7 @@ def _inception():
     )
 
 
-def run_image_classifier(tensor, graph_def, input_tensor, output_tensor, scope: str = "RunClassifier"):
+def run_image_classifier(tensor: Any, graph_def, input_tensor: Any, output_tensor, scope: str = "RunClassifier"):
     """The outputs of a GraphDef for images: a list, or one where `output_tensor` is a name."""
     single = isinstance(output_tensor, str)
     names = [output_tensor] if single else output_tensor
@@ -73,8 +75,8 @@ def run_image_classifier(tensor, graph_def, input_tensor, output_tensor, scope: 
 
 
 def run_inception(
-    images, graph_def=None, default_graph_def_fn=_inception, image_size=INCEPTION_DEFAULT_IMAGE_SIZE,
-    input_tensor=INCEPTION_INPUT, output_tensor=INCEPTION_OUTPUT,
+    images: Tensor, graph_def=None, default_graph_def_fn=_inception, image_size=INCEPTION_DEFAULT_IMAGE_SIZE,
+    input_tensor: TensorLike = INCEPTION_INPUT, output_tensor=INCEPTION_OUTPUT,
 ):  # fmt: skip
     """The activations of Inception for images, (batch, features).
 
@@ -97,11 +99,11 @@ def run_inception(
     return _matrix(found)
 
 
-def _matrix(x):
+def _matrix(x: Tensor):
     return x if x.shape.rank == 2 else layers.flatten(x)
 
 
-def _activations(images, classifier_fn, batches):
+def _activations(images: TensorLike, classifier_fn: Callable[..., Any], batches: int):
     """What a classifier makes of images, some at a time."""
     stacked = v1.stack(v1.split(images, batches))
     found = v1.map_fn(
@@ -110,12 +112,14 @@ def _activations(images, classifier_fn, batches):
     return v1.concat(v1.unstack(found), 0)
 
 
-def classifier_score(images, classifier_fn, num_batches: int = 1):
+def classifier_score(images: TensorLike, classifier_fn: Callable[..., Any], num_batches: int = 1):
     """The score of images by the logits of a classifier; see `classifier_score_from_logits`."""
     return distances.classifier_score_from_logits(_activations(images, classifier_fn, num_batches))
 
 
-def frechet_classifier_distance(real_images, generated_images, classifier_fn, num_batches: int = 1):
+def frechet_classifier_distance(
+    real_images: TensorLike, generated_images, classifier_fn: Callable[..., Any], num_batches: int = 1
+):
     """The Frechet distance of images by the activations of a classifier."""
     return distances.frechet_classifier_distance_from_activations(
         *(_activations(x, classifier_fn, num_batches) for x in (real_images, generated_images))
@@ -134,8 +138,8 @@ def kernel_classifier_distance_and_std(
 
 
 def kernel_classifier_distance(
-    real_images, generated_images, classifier_fn, num_classifier_batches: int = 1, max_block_size: int = 1024,
-    dtype: DTypeLike | None = None,
+    real_images: TensorLike, generated_images, classifier_fn: Callable[..., Any], num_classifier_batches: int = 1,
+    max_block_size: int = 1024, dtype: DTypeLike | None = None,
 ):  # fmt: skip
     """The kernel distance of images by the activations of a classifier."""
     return kernel_classifier_distance_and_std(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat import v1
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 
 _TOO_SMALL = 1e-10
 
 
-def classifier_score_from_logits(logits):
+def classifier_score_from_logits(logits: Tensor):
     """The Inception score: the exponent of the mean divergence of the classes of examples from those of all."""
     logits.shape.assert_has_rank(2)
     dtype = logits.dtype
@@ -19,13 +21,13 @@ def classifier_score_from_logits(logits):
     return v1.cast(v1.exp(v1.reduce_mean(divergences)), dtype)
 
 
-def _doubles(real, generated):
+def _doubles(real: Any, generated: Any):
     for activations in (real, generated):
         activations.shape.assert_has_rank(2)
     return v1.cast(real, v1.float64), v1.cast(generated, v1.float64), real.dtype
 
 
-def _between_means(real, generated):
+def _between_means(real: Tensor, generated: Tensor):
     return v1.reduce_sum(v1.squared_difference(v1.reduce_mean(real, 0), v1.reduce_mean(generated, 0)))
 
 
@@ -45,19 +47,19 @@ def diagonal_only_frechet_classifier_distance_from_activations(real_activations,
     return v1.cast(trace + _between_means(real, generated), dtype)
 
 
-def _root(matrix):
+def _root(matrix: Tensor):
     """The square root of a symmetric matrix; singular values that are nearly zero stay."""
     s, u, v = v1.svd(matrix)
     roots = v1.where(v1.less(s, _TOO_SMALL), s, v1.sqrt(s))
     return v1.matmul(u * roots, v, transpose_b=True)
 
 
-def _covariance(x):
+def _covariance(x: Tensor):
     centered = x - v1.reduce_mean(x, 0)
     return v1.matmul(centered, centered, transpose_a=True) / (v1.cast(v1.shape(x)[0], v1.float64) - 1)
 
 
-def frechet_classifier_distance_from_activations(real_activations, generated_activations):
+def frechet_classifier_distance_from_activations(real_activations: TensorLike, generated_activations: TensorLike):
     """The Frechet distance of normal distributions with the means and covariances of the activations."""
     real, generated, dtype = _doubles(real_activations, generated_activations)
     one, other = _covariance(real), _covariance(generated)
@@ -76,7 +78,7 @@ def kernel_classifier_distance_from_activations(
     )[0]
 
 
-def _starts(count, blocks):
+def _starts(count: Tensor, blocks: Tensor):
     """Where blocks begin and end, the last of which are longer by one."""
     longer = count - count // blocks * blocks
     sizes = [v1.fill([blocks - longer], count // blocks), v1.fill([longer], count // blocks + 1)]
@@ -104,15 +106,15 @@ def kernel_classifier_distance_and_std_from_activations(
     starts = [_starts(count, blocks) for count in counts]
     width = v1.cast(v1.shape(real)[1], dtype)
 
-    def kernel(x, y):
+    def kernel(x: Tensor, y: Tensor):
         return (v1.matmul(x, y, transpose_b=True) / width + 1) ** 3
 
-    def within(x):
+    def within(x: Tensor):
         """The mean over pairs of different examples."""
         values, count = kernel(x, x), v1.cast(v1.shape(x)[0], dtype)
         return (v1.reduce_sum(values) - v1.trace(values)) / (count * (count - 1))
 
-    def estimate(i):
+    def estimate(i: Tensor):
         x, y = (
             data[start[i] : start[i + 1]]
             for data, start in zip((real, generated), starts, strict=True)

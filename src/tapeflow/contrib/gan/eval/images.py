@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 
 
-def image_grid(input_tensor, grid_shape, image_shape=(32, 32), num_channels: int = 3):
+def image_grid(
+    input_tensor: Tensor, grid_shape: Sequence[int], image_shape: Sequence[int] = (32, 32), num_channels: int = 3
+):
     """Images of a batch in rows and columns, (1, height, width, channels).
 
     Args:
@@ -31,7 +36,7 @@ def image_grid(input_tensor, grid_shape, image_shape=(32, 32), num_channels: int
     return v1.reshape(images, [1, rows * height, columns * width, num_channels])
 
 
-def image_reshaper(images, num_cols=None):
+def image_reshaper(images: Any, num_cols=None):
     """Images (a batch, or a list) in a grid that is square unless `num_cols` says how wide; zeros fill it.
 
     Raises ValueError for images without a known shape, or of other than 1 or 3 channels.

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 
 _ROW = np.array([1, 4, 6, 4, 1], np.float32) / 16
 _FILTER = np.outer(_ROW, _ROW).reshape(5, 5, 1, 1)
 
 
-def _blurred(batch, gain):
+def _blurred(batch: Tensor, gain: int):
     """A batch under a Gaussian filter, each channel by itself, with reflected edges."""
     padded = v1.pad(batch, [[0, 0], [2, 2], [2, 2], [0, 0]], "REFLECT")
     kernel = np.tile(_FILTER * gain, [1, 1, int(batch.shape[-1]), 1])
     return v1.nn.depthwise_conv2d(padded, kernel, [1] * 4, "VALID")
 
 
-def _laplacian_pyramid(batch, levels):
+def _laplacian_pyramid(batch: Any, levels: int):
     """What each size of a batch has that the next smaller one lacks."""
     pyramid = [v1.cast(batch, v1.float32)]
     for _ in range(1, levels):
@@ -30,10 +33,10 @@ def _laplacian_pyramid(batch, levels):
     return pyramid
 
 
-def _patches(batch, number, size):
+def _patches(batch: Any, number: int, size: int):
     """Normalized random patches of images, (images * number, size * size * channels)."""
 
-    def cut(images):
+    def cut(images: np.ndarray):
         half, channels = size // 2, images.shape[3]
         count = number * len(images)
         which, y, x, channel = np.ogrid[:count, -half : half + 1, -half : half + 1, :channels]
@@ -48,14 +51,14 @@ def _patches(batch, number, size):
     return v1.reshape(found, [v1.shape(found)[0], -1])
 
 
-def _between_sorted(a, b):
-    def ordered(x):
+def _between_sorted(a: Tensor, b: Tensor):
+    def ordered(x: Tensor):
         return v1.nn.top_k(v1.transpose(x), v1.shape(x)[0])[0]
 
     return v1.reduce_mean(v1.abs(ordered(a) - ordered(b)))
 
 
-def _along_random(a, b, count, width):
+def _along_random(a: Tensor, b: Tensor, count: int, width: int):
     found = []
     for _ in range(count):
         directions = v1.nn.l2_normalize(v1.random_normal([v1.shape(a)[1], width]), 0, epsilon=0)
@@ -63,14 +66,14 @@ def _along_random(a, b, count, width):
     return v1.reduce_mean(v1.stack(found))
 
 
-def _along_singular(a, b):
+def _along_singular(a: Tensor, b: Tensor):
     s, u, _ = v1.svd(v1.concat([a, b], 0))
     return _between_sorted(*v1.split(u * s, 2, axis=0))
 
 
 def sliced_wasserstein_distance(
-    real_images, fake_images, resolution_min: int = 16, patches_per_image=64, patch_size: int = 7,
-    random_sampling_count: int = 1, random_projection_dim=7 * 7 * 3, use_svd: bool = False,
+    real_images: Tensor, fake_images: Any, resolution_min: int = 16, patches_per_image: int = 64, patch_size: int = 7,
+    random_sampling_count: int = 1, random_projection_dim: int = 7 * 7 * 3, use_svd: bool = False,
 ):  # fmt: skip
     """A list of (distance among real images, distance of real and fake ones), from the largest size to the smallest.
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.compat import v1
 from tapeflow.contrib.gan.eval.images import image_grid, image_reshaper
 from tapeflow.contrib.gan.models import CycleGANModel
+from tapeflow.core.annotations import Tensor
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.gan.models import GANModel
 
 
 def _check_images(*batches):
@@ -13,7 +19,7 @@ def _check_images(*batches):
         data.shape[1:].assert_is_fully_defined()
 
 
-def add_gan_model_image_summaries(gan_model, grid_size: int = 4, model_summaries: bool = True):
+def add_gan_model_image_summaries(gan_model: GANModel, grid_size: int = 4, model_summaries: bool = True):
     """`grid_size` ** 2 real and generated images, and the variables. Raises ValueError for a CycleGANModel."""
     if isinstance(gan_model, CycleGANModel):
         raise ValueError(
@@ -67,7 +73,7 @@ def add_stargan_image_summaries(stargan_model, num_images: int = 2, display_diff
     model.input_data_domain_label.shape.assert_has_rank(2)
     domains = model.input_data_domain_label.shape.as_list()[-1]
 
-    def build(image):
+    def build(image: Tensor):
         copies = v1.tile(v1.expand_dims(image, 0), [domains, 1, 1, 1])
         with v1.variable_scope(model.generator_scope, reuse=True):
             made = model.generator_fn(copies, v1.one_hot(list(range(domains)), domains))
@@ -89,7 +95,7 @@ def _both(add, gan_model, name: str):
             add(getattr(gan_model, f"model_{way}"))
 
 
-def add_gan_model_summaries(gan_model):
+def add_gan_model_summaries(gan_model: GANModel):
     """Histograms of all variables of a model."""
     if isinstance(gan_model, CycleGANModel):
         _both(add_gan_model_summaries, gan_model, "summaries")
@@ -100,7 +106,7 @@ def add_gan_model_summaries(gan_model):
                 v1.summary.histogram(variable.name, variable)
 
 
-def add_regularization_loss_summaries(gan_model):
+def add_regularization_loss_summaries(gan_model: GANModel):
     """The regularization losses of both parts of a model."""
     if isinstance(gan_model, CycleGANModel):
         _both(add_regularization_loss_summaries, gan_model, "regularization_loss_summaries")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
+from tapeflow.core.annotations import TensorLike
 
 
-def condition_tensor(tensor, conditioning):
+def condition_tensor(tensor: Any, conditioning: Any):
     """The tensor and a linear layer of the conditions, summed.
 
     Args:
@@ -24,7 +27,7 @@ def condition_tensor(tensor, conditioning):
     return tensor + mapped
 
 
-def condition_tensor_from_onehot(tensor, one_hot_labels, embedding_size: int = 256):
+def condition_tensor_from_onehot(tensor: TensorLike, one_hot_labels: Any, embedding_size: int = 256):
     """`condition_tensor` by embeddings of classes, which are given as (batch, classes)."""
     one_hot_labels.shape.assert_has_rank(2)
     one_hot_labels.shape[1:].assert_is_fully_defined()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat import v1
 
 
 def tensor_pool(
-    input_values, pool_size: int = 50, pooling_probability: float = 0.5, name: str = "tensor_pool"
+    input_values: dict[str, Any], pool_size: int = 50, pooling_probability: float = 0.5, name: str = "tensor_pool"
 ):
     """The values, or with a probability older ones from a pool, where the values take their place.
 

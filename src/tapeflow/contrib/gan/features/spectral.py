@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numbers
 import re
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 
 _SUFFIX = "spectral_norm_u"
 _WEIGHTS = re.compile(r"(.*/)?(depthwise_|pointwise_)?(weights|kernel)$")
 
 
-def compute_spectral_norm(w_tensor, power_iteration_rounds=1, name: str | None = None):
+def compute_spectral_norm(w_tensor: Any, power_iteration_rounds: int = 1, name: str | None = None):
     """The largest singular value of weights as a matrix (of the last axis and all others), a scalar.
 
     The vector that is iterated stays in a variable, so that few rounds a step are enough.
@@ -39,7 +42,7 @@ def spectral_normalize(w, power_iteration_rounds=1, name: str | None = None):
         return v1.reshape(w / compute_spectral_norm(w, power_iteration_rounds), w.shape)
 
 
-def spectral_norm_regularizer(scale, power_iteration_rounds=1, scope=None):
+def spectral_norm_regularizer(scale: bool, power_iteration_rounds: int = 1, scope=None):
     """A regularizer: the largest singular value, times `scale`. Raises ValueError for integers and below 0."""
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")
@@ -49,7 +52,7 @@ def spectral_norm_regularizer(scale, power_iteration_rounds=1, scope=None):
         if scale == 0.0:
             return lambda _: None
 
-    def regularizer(weights, name: str | None = None):
+    def regularizer(weights: Tensor, name: str | None = None):
         with v1.name_scope(scope, "SpectralNormRegularizer", [weights]) as name:
             factor = v1.convert_to_tensor(scale, weights.dtype.base_dtype, name="scale")
             return v1.multiply(factor, compute_spectral_norm(weights, power_iteration_rounds), name=name)
@@ -61,7 +64,9 @@ def _default_name_filter(name: str):
     return _WEIGHTS.match(name) is not None
 
 
-def spectral_normalization_custom_getter(name_filter=_default_name_filter, power_iteration_rounds=1):
+def spectral_normalization_custom_getter(
+    name_filter: Callable[..., Any] = _default_name_filter, power_iteration_rounds: int = 1
+):
     """A `custom_getter` for `tf.variable_scope` that normalizes the variables whose names the filter takes.
 
     Raises ValueError for a filter that is not a function, and in the scope for vectors and for other dtypes.
@@ -69,7 +74,7 @@ def spectral_normalization_custom_getter(name_filter=_default_name_filter, power
     if not callable(name_filter):
         raise ValueError("name_filter must be callable")
 
-    def get(getter, name: str, *args, **kwargs):
+    def get(getter: Callable[..., Any], name: str, *args, **kwargs):
         if not name_filter(name):
             return getter(name, *args, **kwargs)
         if name.endswith(_SUFFIX):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat import v1
-from tapeflow.core.annotations import ShapeLike
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 
 
-def _statistics(x, axes):
+def _statistics(x, axes: Sequence[int]):
     """The means and the means of squares, of half floats by way of floats."""
     y = v1.cast(x, v1.float32) if x.dtype == v1.float16 else x
     shift = v1.stop_gradient(v1.reduce_mean(y, axes, keepdims=True))
@@ -15,7 +18,7 @@ def _statistics(x, axes):
     return v1.cast(mean, x.dtype), v1.cast(squares, x.dtype)
 
 
-def _positive(reference, axis):
+def _positive(reference: Any, axis: int):
     """The axis from the front. Raises ValueError for one that is not there."""
     rank = reference.shape.rank
     if rank is None:
@@ -73,7 +76,7 @@ class VBN:
                     regularizer=gamma_regularizer, trainable=trainable,
                 )  # fmt: skip
 
-    def _normalized(self, x, mean, squares, shape: ShapeLike):
+    def _normalized(self, x: TensorLike, mean: Tensor, squares: Tensor, shape: ShapeLike):
         def spread(value, shape):
             return value if value is None else v1.reshape(value, shape)
 
@@ -87,7 +90,7 @@ class VBN:
         with v1.name_scope(self._scope.name):
             return self._normalized(self._reference, self._mean, self._squares, self._spread)
 
-    def __call__(self, inputs):
+    def __call__(self, inputs: Tensor):
         """A batch, each example normalized by the fixed batch and itself."""
         shapes = [x.shape.as_list() for x in (inputs, self._reference)]
         for shape in shapes:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.compat import v1
+from tapeflow.core.annotations import Tensor
 
 
-def _norm(gradients):
+def _norm(gradients: Sequence[Tensor]):
     """The norm of all gradients together, over the largest part, so that squares do not overflow."""
     known = [gradient for gradient in gradients if gradient is not None]
     if not known:
@@ -14,7 +18,7 @@ def _norm(gradients):
     return largest * v1.global_norm([gradient / largest for gradient in known])
 
 
-def _check(losses, weight_factor, gradient_ratio):
+def _check(losses: Sequence[Tensor], weight_factor, gradient_ratio: float | None):
     for loss in losses:
         loss.shape.assert_is_compatible_with([])
     if weight_factor is None and gradient_ratio is None:
@@ -24,8 +28,8 @@ def _check(losses, weight_factor, gradient_ratio):
 
 
 def combine_adversarial_loss(
-    main_loss, adversarial_loss, weight_factor=None, gradient_ratio=None,
-    gradient_ratio_epsilon: float = 1e-6, variables=None, scalar_summaries: bool = True,
+    main_loss: Any, adversarial_loss: Any, weight_factor=None, gradient_ratio=None,
+    gradient_ratio_epsilon: float = 1e-6, variables: Sequence[Any] | None = None, scalar_summaries: bool = True,
     gradient_summaries: bool = True, scope=None,
 ):  # fmt: skip
     """The sum of a loss and an adversarial loss with a weight.

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.gan.losses import wargs
 from tapeflow.contrib.gan.models import CycleGANModel
 
+if TYPE_CHECKING:
+    from tapeflow.contrib.gan.models import GANModel, StarGANModel
 
-def _of_model(loss_fn):
+
+def _of_model(loss_fn: Callable[..., Any]):
     """The loss as a function of a model, and of what the model's fields do not have."""
     parameters = inspect.signature(loss_fn).parameters
     needed = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
 
     @functools.wraps(loss_fn)
-    def of_model(gan_model, **kwargs):
+    def of_model(gan_model: GANModel, **kwargs):
         fields = set(gan_model._fields)
         for name in needed - fields:
             if name not in kwargs:
@@ -61,7 +66,7 @@ def combine_adversarial_loss(
     return gan_loss._replace(generator_loss=combined)
 
 
-def cycle_consistency_loss(cyclegan_model, scope=None, add_summaries: bool = False):
+def cycle_consistency_loss(cyclegan_model: CycleGANModel, scope=None, add_summaries: bool = False):
     """The error of the data that a CycleGANModel has brought there and back."""
     if not isinstance(cyclegan_model, CycleGANModel):
         raise ValueError(
@@ -74,19 +79,19 @@ def cycle_consistency_loss(cyclegan_model, scope=None, add_summaries: bool = Fal
     )  # fmt: skip
 
 
-def stargan_generator_loss_wrapper(loss_fn):
+def stargan_generator_loss_wrapper(loss_fn: Callable[..., Any]):
     """A loss of a generator's outputs, as a function of a StarGANModel."""
 
-    def of_model(stargan_model, **kwargs):
+    def of_model(stargan_model: StarGANModel, **kwargs):
         return loss_fn(stargan_model.discriminator_generated_data_source_predication, **kwargs)
 
     return of_model
 
 
-def stargan_discriminator_loss_wrapper(loss_fn):
+def stargan_discriminator_loss_wrapper(loss_fn: Callable[..., Any]):
     """A loss of the outputs for real and generated data, as a function of a StarGANModel."""
 
-    def of_model(stargan_model, **kwargs):
+    def of_model(stargan_model: StarGANModel, **kwargs):
         model = stargan_model
         return loss_fn(
             model.discriminator_input_data_source_predication,
@@ -97,10 +102,10 @@ def stargan_discriminator_loss_wrapper(loss_fn):
     return of_model
 
 
-def stargan_gradient_penalty_wrapper(loss_fn):
+def stargan_gradient_penalty_wrapper(loss_fn: Callable[..., Any]):
     """A penalty on gradients, as a function of a StarGANModel."""
 
-    def of_model(stargan_model, **kwargs):
+    def of_model(stargan_model: StarGANModel, **kwargs):
         model = stargan_model
         return loss_fn(
             real_data=model.input_data, generated_data=model.generated_data,

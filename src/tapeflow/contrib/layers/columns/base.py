@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.feature_column.column import FeatureColumn
 
 
@@ -33,18 +34,18 @@ class _FeatureColumn(FeatureColumn):
         fields = (f"{k}={v}" for k, v in self._asdict().items() if k not in self._free)  # type: ignore[attr-defined]
         return f"{type(self).__name__}({', '.join(fields)})"
 
-    def insert_transformed_feature(self, columns_to_tensors):
+    def insert_transformed_feature(self, columns_to_tensors: Mapping[Any, Any]):
         """Adds the column's tensor to a dict of raw features and of columns."""
         Features(columns_to_tensors).get(self)
 
-    def for_linear_model(self, columns_to_tensors):
+    def for_linear_model(self, columns_to_tensors: Features):
         """The IdWeightPair whose rows of weights a linear model sums up.
 
         Raises NotImplementedError for columns of numbers, whose `for_dense_weights` a linear model multiplies.
         """
         raise NotImplementedError(f"No wide embedding lookup arguments for column {self}.")
 
-    def for_dense_weights(self, tensor):
+    def for_dense_weights(self, tensor: TensorLike):
         """The transformed tensor as a dense one. Raises NotImplementedError where there is none."""
         raise NotImplementedError(f"No dense tensor representation for column {self}.")
 
@@ -59,7 +60,7 @@ class Features:
     def __init__(self, columns_to_tensors):
         self.tensors = columns_to_tensors
 
-    def get(self, key, state_manager=None, training: bool | Tensor | None = None):
+    def get(self, key: Any, state_manager=None, training: bool | Tensor | None = None):
         """The tensor of a key or a column. Raises ValueError for missing features, TypeError for other things."""
         if key in self.tensors:
             return self.tensors[key]
@@ -71,7 +72,7 @@ class Features:
         return made
 
 
-def check_feature_columns(feature_columns):
+def check_feature_columns(feature_columns: Sequence[Any]):
     """Raises ValueError for a dict, and for columns of the same key."""
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
@@ -85,6 +86,6 @@ def check_feature_columns(feature_columns):
         seen.add(column.key)
 
 
-def in_order(feature_columns) -> list[Any]:
+def in_order(feature_columns: Sequence[Any]) -> list[Any]:
     """The columns, sorted by their keys."""
     return sorted(set(feature_columns), key=lambda column: column.key)

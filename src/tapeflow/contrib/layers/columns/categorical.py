@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib import lookup
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
@@ -22,6 +23,9 @@ from tapeflow.ops.sparse import functions as sparse
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
 from tapeflow.ops.string.numbers import as_string
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.layers.columns.base import Features
 
 _SparseIdLookupConfig = namedtuple(
     "_SparseIdLookupConfig",
@@ -43,18 +47,18 @@ class _Categorical(CategoricalColumn):
     def num_buckets(self):
         return self.length
 
-    def id_tensor(self, input_tensor):
+    def id_tensor(self, input_tensor: SparseTensor):
         """The ids of a transformed tensor."""
         return input_tensor
 
-    def weight_tensor(self, input_tensor):
+    def weight_tensor(self, input_tensor: SparseTensor):
         """The weights of a transformed tensor; None, unless the column has any."""
 
-    def get_sparse_tensors(self, transformation_cache, state_manager):
+    def get_sparse_tensors(self, transformation_cache: Features, state_manager):
         found = transformation_cache.get(self, state_manager)
         return IdWeightPair(self.id_tensor(found), self.weight_tensor(found))
 
-    def for_linear_model(self, columns_to_tensors):
+    def for_linear_model(self, columns_to_tensors: Features):
         return self.get_sparse_tensors(columns_to_tensors, None)
 
     def for_network(self, tensor, state_manager, output_rank):
@@ -136,7 +140,7 @@ def _with_values(ids, values):
 class _SparseColumnIntegerized(_SparseColumn):
     """See `sparse_column_with_integerized_feature`."""
 
-    def _ids_of(self, found):
+    def _ids_of(self, found: SparseTensor):
         return _with_values(found, floormod(found.values, self.bucket_size))
 
 
@@ -145,7 +149,7 @@ class _SparseColumnHashed(_SparseColumn):
 
     hash_keys: Any = None
 
-    def _ids_of(self, found):
+    def _ids_of(self, found: SparseTensor):
         words = as_string(found.values) if self.dtype.is_integer else found.values
         if not self.hash_keys:
             return _with_values(found, to_hash_bucket_fast(words, self.bucket_size))
@@ -156,7 +160,7 @@ class _SparseColumnHashed(_SparseColumn):
 class _SparseColumnKeys(_SparseColumn):
     """See `sparse_column_with_keys`."""
 
-    def _ids_of(self, found):
+    def _ids_of(self, found: SparseTensor):
         table = lookup.index_table_from_tensor(
             mapping=self.lookup_config.keys, default_value=self.lookup_config.default_value, dtype=self.dtype,
             name="lookup",
@@ -179,7 +183,7 @@ class _SparseColumnVocabulary(_SparseColumn):
 
 
 def sparse_column_with_integerized_feature(
-    column_name, bucket_size, combiner: str = "sum", dtype: DTypeLike = dtypes.int64
+    column_name: str, bucket_size: int, combiner: str = "sum", dtype: DTypeLike = dtypes.int64
 ):
     """Integers as ids, modulo `bucket_size`. Raises ValueError for fewer than one, and for other dtypes."""
     return _SparseColumnIntegerized(
@@ -188,7 +192,7 @@ def sparse_column_with_integerized_feature(
 
 
 def sparse_column_with_hash_bucket(
-    column_name, hash_bucket_size, combiner: str = "sum", dtype: DTypeLike = dtypes.string, hash_keys=None
+    column_name: str, hash_bucket_size: int, combiner: str = "sum", dtype: DTypeLike = dtypes.string, hash_keys=None
 ):
     """Strings or integers, whose ids are their hashes modulo `hash_bucket_size`.
 
@@ -209,7 +213,8 @@ def sparse_column_with_hash_bucket(
 
 
 def sparse_column_with_keys(
-    column_name, keys, default_value=-1, combiner: str = "sum", dtype: DTypeLike = dtypes.string
+    column_name: str, keys: Sequence[int | str], default_value: int = -1, combiner: str = "sum",
+    dtype: DTypeLike = dtypes.string,
 ):
     """Strings or integers, whose ids are their places in `keys`; others have the id `default_value`."""
     keys = tuple(keys)
@@ -218,8 +223,8 @@ def sparse_column_with_keys(
 
 
 def sparse_column_with_vocabulary_file(
-    column_name, vocabulary_file, num_oov_buckets: int = 0, vocab_size=None, default_value=-1,
-    combiner: str = "sum", dtype: DTypeLike = dtypes.string,
+    column_name: str, vocabulary_file: str, num_oov_buckets: int = 0, vocab_size: int | None = None,
+    default_value: int = -1, combiner: str = "sum", dtype: DTypeLike = dtypes.string,
 ):
     """Strings or integers, whose ids are the numbers of their lines in a file; see `tf.feature_column`.
 
@@ -293,7 +298,7 @@ class _WeightedSparseColumn(
         return ids, weights
 
 
-def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.float32):
+def weighted_sparse_column(sparse_id_column: Any, weight_column_name: str, dtype=dtypes.float32):
     """The ids of a column, with another feature as their weights. Raises ValueError for a non-numeric dtype."""
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype is not convertible to float. Given {dtype}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any
 
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.categorical import _Categorical, _SparseColumn
@@ -68,8 +70,8 @@ class _CrossedColumn(
 
 
 def crossed_column(
-    columns, hash_bucket_size, combiner: str = "sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None,
-    hash_key=None,
+    columns: Sequence[Any], hash_bucket_size: int, combiner: str = "sum", ckpt_to_load_from=None,
+    tensor_name_in_ckpt=None, hash_key: int | None = None,
 ):
     """All combinations of the ids of columns, hashed modulo `hash_bucket_size`.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import namedtuple
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.categorical import _SparseColumn, _WeightedSparseColumn
 from tapeflow.contrib.layers.columns.ranks import inner_flattened
 from tapeflow.contrib.layers.embeddings import scattered_embedding_lookup_sparse
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
 from tapeflow.feature_column.lookup import embedded, restored
@@ -24,6 +25,10 @@ from tapeflow.ops.io.parsing import VarLenFeature
 from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.sparse import functions as sparse
 from tapeflow.v1 import initializers
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.layers.columns.base import Features
+    from tapeflow.core.sparse_tensor import SparseTensor
 
 
 class _OfIds(DenseColumn):
@@ -51,7 +56,7 @@ class _OfIds(DenseColumn):
     def get_dense_tensor(self, transformation_cache, state_manager):
         return self.for_network(transformation_cache.get(self, state_manager), state_manager, 2)
 
-    def _pair(self, tensor, rank):
+    def _pair(self, tensor: TensorLike, rank: int):
         """The IdWeightPair of a transformed tensor, with that rank."""
         ids, weights = (
             self.sparse_id_column.id_tensor(tensor),
@@ -76,7 +81,8 @@ class _OneHotColumn(_OfIds, _FeatureColumn, namedtuple("_OneHotColumn", ["sparse
         return self._to_dnn_input_layer(tensor, output_rank=output_rank)
 
     def _to_dnn_input_layer(
-        self, transformed_input_tensor, weight_collections=None, trainable=False, output_rank=2
+        self, transformed_input_tensor: SparseTensor, weight_collections: Collections | None = None,
+        trainable: bool = False, output_rank: int = 2,
     ):
         ids, weights = self._pair(transformed_input_tensor, output_rank)
         if weights is None:
@@ -128,7 +134,7 @@ class _EmbeddingColumn(
     def variable_shape(self):
         return TensorShape([self.dimension])
 
-    def for_linear_model(self, columns_to_tensors):
+    def for_linear_model(self, columns_to_tensors: Features):
         raise ValueError(
             f"Column {self} is not supported in linear models. Please use sparse_column."
         )
@@ -170,8 +176,8 @@ class _EmbeddingColumn(
 
 
 def embedding_column(
-    sparse_id_column, dimension, combiner: str = "mean", initializer=None, ckpt_to_load_from=None,
-    tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
+    sparse_id_column: Any, dimension: int, combiner: str = "mean", initializer: Callable[..., Any] | None = None,
+    ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm: float | None = None, trainable: bool = True,
 ):
     """Vectors of the size `dimension` for the ids of a column; those of one example are combined.
 
@@ -185,7 +191,10 @@ def embedding_column(
     )  # fmt: skip
 
 
-def _embedding(column, dimension, combiner, initializer, checkpoint, tensor_name, *rest):
+def _embedding(
+    column: Any, dimension: int, combiner: str, initializer: Callable[..., Any] | None, checkpoint,
+    tensor_name: str | None, *rest,
+):
     if initializer is not None and not callable(initializer):
         raise ValueError(
             f"initializer must be callable if specified. Embedding of column_name: {column.name}"
@@ -202,8 +211,9 @@ def _embedding(column, dimension, combiner, initializer, checkpoint, tensor_name
 
 
 def shared_embedding_columns(
-    sparse_id_columns, dimension, combiner: str = "mean", shared_embedding_name=None, initializer=None,
-    ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
+    sparse_id_columns: Sequence[Any], dimension: int, combiner: str = "mean", shared_embedding_name=None,
+    initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm: float | None = None,
+    trainable: bool = True,
 ):
     """`embedding_column` of each of the columns, all with the same vectors.
 
@@ -243,7 +253,7 @@ def _alike(first, other):
     return other.is_compatible(first)
 
 
-def _shared_name(columns):
+def _shared_name(columns: Sequence[Any]):
     weighted = [column for column in columns if isinstance(column, _WeightedSparseColumn)]
     plain = [column for column in columns if not isinstance(column, _WeightedSparseColumn)]
     names = [
@@ -298,7 +308,7 @@ class _ScatteredEmbeddingColumn(
 
 
 def scattered_embedding_column(
-    column_name, size, dimension, hash_key, combiner: str = "mean", initializer=None
+    column_name, size, dimension, hash_key: int, combiner: str = "mean", initializer: Callable[..., Any] | None = None
 ):
     """Vectors of `dimension` numbers for the strings of a feature; each number has its place among `size` by a hash.
 

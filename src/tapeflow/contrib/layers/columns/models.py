@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.contrib.framework.variables import model_variable
@@ -20,7 +21,7 @@ from tapeflow.contrib.layers.columns.numeric import (
     real_valued_column,
 )
 from tapeflow.contrib.layers.columns.ranks import with_rank
-from tapeflow.core.annotations import ShapeLike
+from tapeflow.core.annotations import Collections, ShapeLike, Tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.feature_column.lookup import restored
@@ -42,13 +43,16 @@ _NOT_OF_SEQUENCES = (_ScatteredEmbeddingColumn, _BucketizedColumn, _CrossedColum
 class _ModelVariables(ScopedState):
     """Variables of the model, in the scope that is open."""
 
-    def _make(self, column, name, shape, dtype, trainable, initializer):
+    def _make(self, column, name: str | None, shape, dtype, trainable: bool, initializer):
         return model_variable(
             name, shape, dtype, initializer, trainable=trainable, collections=self.collections
         )
 
 
-def _input(features, columns, weight_collections, trainable: bool, scope, rank, default_name, outputs):
+def _input(
+    features, columns: Sequence[Any], weight_collections, trainable: bool, scope, rank: int, default_name: str,
+    outputs,
+):
     check_feature_columns(columns)
     if outputs is not None and not isinstance(outputs, dict):
         raise ValueError("cols_to_outs must be a dict unless None")
@@ -73,8 +77,8 @@ def _input(features, columns, weight_collections, trainable: bool, scope, rank, 
 
 
 def input_from_feature_columns(
-    columns_to_tensors, feature_columns, weight_collections=None, trainable: bool = True, scope=None,
-    cols_to_outs=None,
+    columns_to_tensors, feature_columns: Sequence[Any], weight_collections: Collections | None = None,
+    trainable: bool = True, scope=None, cols_to_outs: dict[str, Any] | None = None,
 ):
     """A tensor [batch, n] of all columns, side by side in the order of their keys.
 
@@ -95,7 +99,8 @@ def input_from_feature_columns(
 
 
 def sequence_input_from_feature_columns(
-    columns_to_tensors, feature_columns, weight_collections=None, trainable: bool = True, scope=None
+    columns_to_tensors: dict[str, Any], feature_columns: Sequence[Any], weight_collections: Collections | None = None,
+    trainable: bool = True, scope=None,
 ):
     """A tensor [batch, time, n] of all columns of sequences; see `input_from_feature_columns`.
 
@@ -118,7 +123,7 @@ def sequence_input_from_feature_columns(
     )  # fmt: skip
 
 
-def _with_parents(columns):
+def _with_parents(columns: Sequence[Any]):
     for column in columns:
         if not isinstance(column, str):
             yield column
@@ -129,7 +134,7 @@ def _parts(variable):
     return list(variable) if hasattr(variable, "as_tensor") else [variable]
 
 
-def _variable(name: str, shape: ShapeLike, trainable: bool, weight_collections) -> Any:
+def _variable(name: str, shape: ShapeLike, trainable: bool, weight_collections: Collections | None) -> Any:
     return model_variable(
         name,
         shape,
@@ -139,7 +144,7 @@ def _variable(name: str, shape: ShapeLike, trainable: bool, weight_collections) 
     )
 
 
-def _weighted(column, features, num_outputs, trainable: bool, weight_collections):
+def _weighted(column: Any, features, num_outputs: int, trainable: bool, weight_collections: Collections | None):
     """(the parts of its weights, [batch, num_outputs]) of a column."""
     tensor = features.get(column)
     with variable_scope(None, column.name):
@@ -160,14 +165,14 @@ def _weighted(column, features, num_outputs, trainable: bool, weight_collections
         return _parts(made), found
 
 
-def _biased(total, num_outputs, trainable: bool, weight_collections):
+def _biased(total: Tensor, num_outputs: int, trainable: bool, weight_collections: Collections | None):
     bias = _variable("bias_weight", [num_outputs], trainable, weight_collections)
     return bias_add(total, bias), bias
 
 
 def weighted_sum_from_feature_columns(
-    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable: bool = True,
-    scope=None,
+    columns_to_tensors, feature_columns: Sequence[Any], num_outputs: int,
+    weight_collections: Collections | None = None, trainable: bool = True, scope=None,
 ):
     """A linear model of the columns, whose weights start as zeros.
 
@@ -198,8 +203,8 @@ def weighted_sum_from_feature_columns(
 
 
 def joint_weighted_sum_from_feature_columns(
-    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable: bool = True,
-    scope=None,
+    columns_to_tensors, feature_columns: Sequence[Any], num_outputs: int,
+    weight_collections: Collections | None = None, trainable: bool = True, scope=None,
 ):
     """`weighted_sum_from_feature_columns` of columns of ids, whose weights are one variable.
 
@@ -234,7 +239,7 @@ def joint_weighted_sum_from_feature_columns(
         return total, _parts(made), bias
 
 
-def infer_real_valued_columns(features):
+def infer_real_valued_columns(features: Tensor | dict[str, Any]):
     """Real-valued columns for a tensor, or for a dict of them. Raises ValueError for tensors without dense numbers."""
     named = features if isinstance(features, dict) else {"": features}
     return [_real_valued(name, tensor) for name, tensor in named.items()]

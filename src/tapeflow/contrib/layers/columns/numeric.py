@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.layers.columns.categorical import _Categorical
 from tapeflow.contrib.layers.columns.ranks import with_rank
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -21,6 +23,9 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.io.parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.histogram import Bucketize
+
+if TYPE_CHECKING:
+    from tapeflow.contrib.layers.columns.base import Features
 
 
 class _Numbers(_FeatureColumn):
@@ -43,14 +48,15 @@ class _Numbers(_FeatureColumn):
         """What the numbers go through, or None."""
         return self.normalizer
 
-    def _normalized(self, found):
+    def _normalized(self, found: Tensor):
         return found if self.normalizer is None else self.normalizer(found)
 
-    def for_network(self, tensor, state_manager, output_rank):
+    def for_network(self, tensor: Any, state_manager, output_rank: int):
         return self._to_dnn_input_layer(tensor, output_rank=output_rank)
 
     def _to_dnn_input_layer(
-        self, input_tensor, weight_collections=None, trainable: bool = True, output_rank: int = 2
+        self, input_tensor: Tensor, weight_collections: Collections | None = None, trainable: bool = True,
+        output_rank: int = 2,
     ):
         dense = cast(self.for_dense_weights(input_tensor), dtypes.float32)
         return with_rank(dense, output_rank, self.name)
@@ -78,7 +84,7 @@ class _RealValuedVarLenColumn(
         values = cast(self._normalized(found.values), dtypes.float32)
         return SparseTensor(found.indices, values, found.dense_shape)
 
-    def for_dense_weights(self, tensor):
+    def for_dense_weights(self, tensor: TensorLike):
         if self.is_sparse:
             raise ValueError(
                 f"Set is_sparse to False if you want a dense Tensor for column_name: {self.name}"
@@ -87,7 +93,7 @@ class _RealValuedVarLenColumn(
 
 
 def _real_valued_var_len_column(
-    column_name, default_value=None, dtype: DType = dtypes.float32, normalizer=None, is_sparse: bool = False
+    column_name: str, default_value=None, dtype: DType = dtypes.float32, normalizer=None, is_sparse: bool = False
 ):
     """As many numbers as an example has: sparse, or dense and filled up with `default_value`.
 
@@ -136,11 +142,11 @@ class _RealValuedColumn(
     def get_dense_tensor(self, transformation_cache, state_manager):
         return transformation_cache.get(self, state_manager)
 
-    def for_dense_weights(self, tensor):
+    def for_dense_weights(self, tensor: TensorLike):
         return convert_to_tensor(tensor)
 
 
-def _default_of(default, dimension, dtype, about):
+def _default_of(default, dimension: int, dtype, about: str):
     """A default value as a tuple of `dimension` numbers of the dtype; None stays None."""
     if default is None:
         return None
@@ -161,7 +167,8 @@ def _default_of(default, dimension, dtype, about):
 
 
 def real_valued_column(
-    column_name, dimension: int = 1, default_value=None, dtype=dtypes.float32, normalizer=None
+    column_name: str, dimension: float = 1, default_value: TensorLike | None = None, dtype=dtypes.float32,
+    normalizer: Callable[..., Any] | None = None,
 ):
     """`dimension` numbers as float32, through `normalizer` if there is one.
 
@@ -218,11 +225,11 @@ class _BucketizedColumn(
         found = transformation_cache.get(self.source_column, state_manager)
         return Bucketize(found, boundaries=list(self.boundaries))
 
-    def to_sparse_tensor(self, input_tensor):
+    def to_sparse_tensor(self, input_tensor: Tensor):
         """The ranges as ids; each element of the source has its own."""
         return ids_of_ranges(input_tensor, self.length, self.source_column.dimension)
 
-    def get_sparse_tensors(self, transformation_cache, state_manager):
+    def get_sparse_tensors(self, transformation_cache: Features, state_manager):
         return IdWeightPair(
             self.to_sparse_tensor(transformation_cache.get(self, state_manager)), None
         )
@@ -230,11 +237,12 @@ class _BucketizedColumn(
     def get_dense_tensor(self, transformation_cache, state_manager):
         return self._to_dnn_input_layer(transformation_cache.get(self, state_manager))
 
-    def for_network(self, tensor, state_manager, output_rank):
+    def for_network(self, tensor: Any, state_manager, output_rank):
         return self._to_dnn_input_layer(tensor, output_rank=output_rank)
 
     def _to_dnn_input_layer(
-        self, input_tensor, weight_collections=None, trainable: bool = True, output_rank: int = 2
+        self, input_tensor: Tensor, weight_collections: Collections | None = None, trainable: bool = True,
+        output_rank: int = 2,
     ):
         if output_rank != 2:
             raise ValueError("BucketizedColumn currently only supports output_rank=2")
@@ -242,7 +250,7 @@ class _BucketizedColumn(
         return reshape(hot, [-1, self.num_buckets])
 
 
-def bucketized_column(source_column, boundaries):
+def bucketized_column(source_column: Any, boundaries: Sequence[float]):
     """The range that a number of a real-valued column is in, by the ascending `boundaries`.
 
     A range includes its lower end; boundaries that repeat count once. Raises TypeError for other columns, ValueError

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow.contrib.layers.columns.base import (
     Features,
     _FeatureColumn,
     check_feature_columns,
     in_order,
 )
+from tapeflow.core.annotations import TensorLike
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.io.parsing import (
@@ -48,7 +52,7 @@ def _create_sequence_feature_spec_for_parsing(
     return spec
 
 
-def make_place_holder_tensors_for_base_features(feature_columns):
+def make_place_holder_tensors_for_base_features(feature_columns: Sequence[Any]):
     """A placeholder for each raw feature of the columns, by key."""
     made = {}
     for key, feature in create_feature_spec_for_parsing(feature_columns).items():
@@ -61,7 +65,8 @@ def make_place_holder_tensors_for_base_features(feature_columns):
 
 
 def parse_feature_columns_from_examples(
-    serialized, feature_columns, name: str | None = None, example_names=None
+    serialized: Sequence[bytes], feature_columns: Sequence[Any], name: str | None = None,
+    example_names: Sequence[str] | None = None,
 ):
     """The raw features of a batch of `Example` messages, by key, and the tensors of the columns, by column."""
     check_feature_columns(feature_columns)
@@ -73,7 +78,8 @@ def parse_feature_columns_from_examples(
 
 
 def parse_feature_columns_from_sequence_examples(
-    serialized, context_feature_columns, sequence_feature_columns, name: str | None = None, example_name=None
+    serialized: TensorLike, context_feature_columns, sequence_feature_columns, name: str | None = None,
+    example_name=None,
 ):
     """(context features, feature lists), by key, of one `SequenceExample` message.
 
@@ -101,7 +107,7 @@ def parse_feature_columns_from_sequence_examples(
     )
 
 
-def transform_features(features, feature_columns):
+def transform_features(features, feature_columns: Sequence[Any]):
     """The tensors of the columns, by column; `features` has raw features by key."""
     check_feature_columns(feature_columns)
     made = Features(features.copy())

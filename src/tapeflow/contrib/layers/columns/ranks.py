@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.joining import concat
@@ -13,7 +14,7 @@ from tapeflow.ops.math.reduction import reduce_prod
 from tapeflow.ops.sparse import functions as sparse
 
 
-def inner_flattened(inputs, rank):
+def inner_flattened(inputs: Tensor | SparseTensor, rank: int):
     """A tensor, sparse or dense, whose innermost axes are one, so that it has that rank.
 
     Raises ValueError for a lower rank.
@@ -37,7 +38,7 @@ def inner_flattened(inputs, rank):
     return flat
 
 
-def with_rank(tensor, rank, name):
+def with_rank(tensor, rank: int, name: str):
     """A tensor with one more axis of size one, or with the innermost axes as one, so that it has that rank.
 
     Raises ValueError for a rank that is lower by two or more; `name` is the column's.

@@ -6,6 +6,8 @@ import collections
 import csv
 import os
 import urllib.request
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ Dataset = collections.namedtuple("Dataset", "data target")
 Datasets = collections.namedtuple("Datasets", "train validation test")
 
 
-def _split(rows, target_dtype, features_dtype, column):
+def _split(rows: Sequence[Any], target_dtype: type, features_dtype: type, column: int):
     targets = [row.pop(column) for row in rows]
     return Dataset(np.array(rows, features_dtype), np.array(targets, target_dtype))
 
@@ -27,7 +29,7 @@ def _rows(filename):
         return [row for row in csv.reader(file.read().splitlines()) if row]
 
 
-def load_csv_with_header(filename, target_dtype, features_dtype, target_column=-1):
+def load_csv_with_header(filename: str, target_dtype: type, features_dtype: type, target_column: int = -1):
     """The Dataset of a file whose first row tells the numbers of examples and of features."""
     first, *rows = _rows(filename)
     rows = rows[: int(first[0])]
@@ -37,12 +39,12 @@ def load_csv_with_header(filename, target_dtype, features_dtype, target_column=-
     return found
 
 
-def load_csv_without_header(filename, target_dtype, features_dtype, target_column=-1):
+def load_csv_without_header(filename: str, target_dtype: type, features_dtype: type, target_column: int = -1):
     """The Dataset of a file of examples."""
     return _split(_rows(filename), target_dtype, features_dtype, target_column)
 
 
-def maybe_download(filename, work_directory, source_url):
+def maybe_download(filename: str, work_directory: str, source_url: str):
     """The path of a file in a folder, loaded from `source_url` unless it is there."""
     os.makedirs(work_directory, exist_ok=True)
     path = os.path.join(work_directory, filename)

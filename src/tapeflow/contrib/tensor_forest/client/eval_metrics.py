@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.compat import v1
 from tapeflow.contrib.learn.spec import PredictionKey
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 
 INFERENCE_PROB_NAME = PredictionKey.PROBABILITIES
@@ -15,20 +16,20 @@ INFERENCE_PRED_NAME = PredictionKey.CLASSES
 FEATURE_IMPORTANCE_NAME = "global_feature_importance"
 
 
-def _numbers(targets):
+def _numbers(targets: Tensor):
     """The classes' numbers, as a vector."""
     return v1.cast(v1.reshape(targets, [-1]), v1.int32)
 
 
-def _one_hot(targets, probabilities):
+def _one_hot(targets: Tensor, probabilities):
     return v1.one_hot(_numbers(targets), v1.shape(probabilities)[1])
 
 
-def _top_5(probabilities, targets):
+def _top_5(probabilities, targets: Tensor):
     return v1.metrics.mean(v1.nn.in_top_k(probabilities, _numbers(targets), 5))
 
 
-def _r2(probabilities, targets, weights=None):
+def _r2(probabilities, targets: Tensor, weights: Tensor | None = None):
     targets = v1.cast(targets, v1.float32)
     total = v1.reduce_sum(v1.squared_difference(targets, v1.reduce_mean(targets, 0)), 0)
     rest = v1.reduce_sum(v1.squared_difference(targets, probabilities), 0)
@@ -47,19 +48,19 @@ def _recall(predictions, targets, weights=None):
     return v1.metrics.recall(targets, predictions, weights)
 
 
-def _sigmoid_entropy(probabilities, targets, weights=None):
+def _sigmoid_entropy(probabilities, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.mean(v1.losses.sigmoid_cross_entropy(_one_hot(targets, probabilities), probabilities), weights)
 
 
-def _softmax_entropy(probabilities, targets, weights=None):
+def _softmax_entropy(probabilities, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.mean(v1.losses.sparse_softmax_cross_entropy(v1.cast(targets, v1.int32), probabilities), weights)
 
 
-def _log_loss(probabilities, targets, weights=None):
+def _log_loss(probabilities, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.mean(v1.losses.log_loss(_one_hot(targets, probabilities), probabilities), weights)
 
 
-def _predictions(predictions, unused_targets, **unused_kwargs):
+def _predictions(predictions: Tensor, unused_targets, **unused_kwargs):
     return predictions
 
 
@@ -70,11 +71,11 @@ def _auc(probs, targets, weights=None):
     return v1.metrics.auc(targets, probs[:, 1:2], weights)
 
 
-def _precision_at_thresholds(predictions, targets, weights=None):
+def _precision_at_thresholds(predictions: Tensor, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.precision_at_thresholds(targets, predictions[:, 1:2], _THRESHOLDS, weights)
 
 
-def _recall_at_thresholds(predictions, targets, weights=None):
+def _recall_at_thresholds(predictions: Tensor, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.recall_at_thresholds(targets, predictions[:, 1:2], _THRESHOLDS, weights)
 
 
@@ -95,12 +96,12 @@ _METRICS: dict[str, tuple[Any, str]] = {
 }
 
 
-def get_metric(metric_name):
+def get_metric(metric_name: str):
     """The function of predictions and labels that makes a metric, by name. Raises KeyError for another name."""
     return _METRICS[metric_name][0]
 
 
-def get_prediction_key(metric_name):
+def get_prediction_key(metric_name: str):
     """The key of the predictions that a metric takes. Raises KeyError for another name."""
     return _METRICS[metric_name][1]
 

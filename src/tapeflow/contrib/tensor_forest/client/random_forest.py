@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import estimator as core
 from tapeflow.compat import v1
@@ -11,10 +13,15 @@ from tapeflow.contrib.layers import input_from_feature_columns
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
 from tapeflow.contrib.learn.canned import _said
 from tapeflow.contrib.tensor_forest.tensor_forest import RandomForestGraphs
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator.export import PredictOutput
 from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.train import SessionRunArgs, SessionRunHook
+
+if TYPE_CHECKING:
+    from tapeflow.graph.run.session import BaseSession
+    from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 KEYS_NAME = "keys"
 LOSS_NAME = "rf_training_loss"
@@ -31,7 +38,7 @@ class TensorForestRunOpAtEndHook(SessionRunHook):
     def __init__(self, op_dict):
         self._ops = op_dict
 
-    def end(self, session):
+    def end(self, session: BaseSession):
         for name in sorted(self._ops):
             _logger.info("%s: %s", name, session.run(self._ops[name]))
 
@@ -45,18 +52,21 @@ class TensorForestLossHook(SessionRunHook):
       loss_op: the loss; by default the operation "rf_training_loss".
     """
 
-    def __init__(self, early_stopping_rounds, early_stopping_loss_threshold=None, loss_op=None):
+    def __init__(
+        self, early_stopping_rounds: int, early_stopping_loss_threshold: float | None = None,
+        loss_op: TensorLike | None = None,
+    ):
         self.early_stopping_rounds = early_stopping_rounds
         self.early_stopping_loss_threshold = early_stopping_loss_threshold or 0.0
         self.loss_op, self.min_loss, self.last_step, self.steps = loss_op, None, -1, 0
 
-    def before_run(self, run_context):
+    def before_run(self, run_context: SessionRunContext):
         loss = self.loss_op
         if loss is None:
             loss = run_context.session.graph.get_operation_by_name(LOSS_NAME).outputs[0]
         return SessionRunArgs({"global_step": v1.train.get_global_step(), "current_loss": loss})
 
-    def after_run(self, run_context, run_values):
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         loss, step = run_values.results["current_loss"], run_values.results["global_step"]
         self.steps += 1
         first = self.last_step == -1 or self.last_step > step
@@ -79,11 +89,11 @@ class _DefaultHead:
         else:
             self.kind = Classes(params.num_classes, weight_column, None, reduction)
 
-    def create_estimator_spec(self, features, mode, logits, labels, train_op_fn):
+    def create_estimator_spec(self, features, mode, logits: Tensor, labels, train_op_fn):
         return self.kind.spec(features, mode, labels, logits, train_op_fn)
 
 
-def _inputs(features, columns):
+def _inputs(features: Tensor | Mapping[str, Tensor], columns: Sequence[Any] | None):
     """The dict of features that trees see."""
     if not isinstance(features, dict):
         return {"features": features}
@@ -95,13 +105,14 @@ def _inputs(features, columns):
 
 
 def _model_fn(
-    params, graph_builder_class, device_assigner, feature_columns, head, weights_name, keys_name,
-    early_stopping_rounds, early_stopping_loss_threshold, num_trainers, trainer_id, report_feature_importances,
-    local_eval, include_all_in_serving, finish,
+    params, graph_builder_class: type, device_assigner, feature_columns: Sequence[Any] | None, head, weights_name,
+    keys_name, early_stopping_rounds: int, early_stopping_loss_threshold: float, num_trainers: int, trainer_id: int,
+    report_feature_importances: bool, local_eval: bool, include_all_in_serving: bool,
+    finish: Callable[..., Any] | type,
 ):  # fmt: skip
     """The model function of a forest; `finish` makes its predictions those of an estimator's kind."""
 
-    def model_fn(features, labels, mode):
+    def model_fn(features: Tensor | Mapping[str, Tensor], labels: Tensor | None, mode: str):
         given = features if isinstance(features, dict) else {}
         inputs = _inputs(features, feature_columns)
         weights = inputs.pop(weights_name, given.get(weights_name)) if weights_name else None
@@ -116,7 +127,7 @@ def _model_fn(
             second = logits[:, 1:2]
             logits = v1.log(v1.maximum(second / v1.maximum(1.0 - second, EPSILON), EPSILON))
 
-        def train(loss):
+        def train(loss: Tensor):
             with v1.control_dependencies([loss]):
                 grow = forest.training_graph(
                     inputs, labels, num_trainers=num_trainers, trainer_id=trainer_id, input_weights=weights
@@ -167,11 +178,12 @@ class TensorForestEstimator(learn.Estimator):
     """
 
     def __init__(
-        self, params, device_assigner=None, model_dir=None, feature_columns=None,
-        graph_builder_class=RandomForestGraphs, config=None, weight_column=None, keys_column=None,
-        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold: float = 0.001,
-        num_trainers: int = 1, trainer_id=0, report_feature_importances: bool = False,
-        local_eval: bool = False, version=None, head=None, include_all_in_serving: bool = False,
+        self, params, device_assigner=None, model_dir: str | None = None,
+        feature_columns: Sequence[Any] | None = None, graph_builder_class: type = RandomForestGraphs, config=None,
+        weight_column=None, keys_column=None, feature_engineering_fn: Callable[..., Any] | None = None,
+        early_stopping_rounds: int = 100, early_stopping_loss_threshold: float = 0.001, num_trainers: int = 1,
+        trainer_id: int = 0, report_feature_importances: bool = False, local_eval: bool = False, version=None,
+        head=None, include_all_in_serving: bool = False,
     ):  # fmt: skip
         params = params.fill()
         head = head or _DefaultHead(params, weight_column, v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS)
@@ -188,11 +200,12 @@ class CoreTensorForestEstimator(core.Estimator):
     """The same with the methods of `tf.estimator.Estimator`; see `TensorForestEstimator`."""
 
     def __init__(
-        self, params, device_assigner=None, model_dir=None, feature_columns=None,
-        graph_builder_class=RandomForestGraphs, config=None, weight_column=None, keys_column=None,
-        feature_engineering_fn=None, early_stopping_rounds=100, early_stopping_loss_threshold: float = 0.001,
-        num_trainers: int = 1, trainer_id=0, report_feature_importances: bool = False,
-        local_eval: bool = False, version=None, head=None, include_all_in_serving: bool = False,
+        self, params, device_assigner=None, model_dir=None, feature_columns: Sequence[Any] | None = None,
+        graph_builder_class: type = RandomForestGraphs, config=None, weight_column=None, keys_column=None,
+        feature_engineering_fn: Callable[..., Any] | None = None, early_stopping_rounds: int = 100,
+        early_stopping_loss_threshold: float = 0.001, num_trainers: int = 1, trainer_id: int = 0,
+        report_feature_importances: bool = False, local_eval: bool = False, version=None, head=None,
+        include_all_in_serving: bool = False,
     ):  # fmt: skip
         params = params.fill()
         head = head or _DefaultHead(params, weight_column, v1.losses.Reduction.SUM_OVER_BATCH_SIZE)
@@ -204,7 +217,7 @@ class CoreTensorForestEstimator(core.Estimator):
         if feature_engineering_fn is not None:
             plain = model_fn
 
-            def model_fn(features, labels, mode):
+            def model_fn(features: Tensor | Mapping[str, Tensor], labels: Tensor, mode):
                 return plain(*feature_engineering_fn(features, labels), mode)
 
         super().__init__(model_fn, model_dir, config)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from tapeflow import protos
 from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.objects import restore_objects
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.tracking.trackable import restorable_children
 from tapeflow.keras.engine.tracking import Node
 from tapeflow.saved_model import reading
 from tapeflow.saved_model.loading import load_partial
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.model import Model
 
 _FILE = "keras_metadata.pb"
 _CHECKPOINT = os.path.join("variables", "variables")
@@ -19,7 +24,7 @@ _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _STEPS = f"optimizer/_iterations/{_VALUE}"
 
 
-def of_model(path):
+def of_model(path: PathLike):
     """What Keras 2 has said of the model in a SavedModel: a dict with its class, config and "training_config", or None.
 
     Raises ValueError for a file that is damaged.
@@ -60,7 +65,7 @@ def _value(found):
     return found
 
 
-def restore(model, path):
+def restore(model: Model, path: PathLike):
     """Set the weights of a model that is not compiled, and what its layers learned from data.
 
     The optimizer, when it comes, has another layout.
@@ -73,7 +78,7 @@ def restore(model, path):
             layer.take_learned(saved[name])
 
 
-def _learning_layers(model, nodes):
+def _learning_layers(model: Model, nodes):
     """The layers that learn from data, by the paths of their objects in the SavedModel."""
     found = {}
     todo = [("root", 0, model)]
@@ -89,7 +94,7 @@ def _learning_layers(model, nodes):
     return found
 
 
-def restore_optimizer(model, path):
+def restore_optimizer(model, path: PathLike):
     """Set the state of the optimizer of a model, where the SavedModel has it."""
     prefix = os.path.join(path, _CHECKPOINT)
     reader = BundleReader(prefix)

@@ -26,8 +26,8 @@ _ENDINGS = (".h5", ".hdf5", ".keras")
 
 
 def save_model(
-    model, filepath, overwrite: bool = True, include_optimizer: bool = True, save_format=None, signatures=None,
-    options=None, save_traces: bool = True,
+    model: Any, filepath: Any, overwrite: bool = True, include_optimizer: bool = True, save_format: str | None = None,
+    signatures=None, options=None, save_traces: bool = True,
 ):  # fmt: skip
     """Save a model with its weights and its optimizer.
 
@@ -165,7 +165,7 @@ class NoModelError(OSError, ValueError):
 
 
 def load_model(
-    filepath, custom_objects: Mapping[str, Any] | None = None, compile: bool = True, safe_mode: bool = True,
+    filepath: Any, custom_objects: Mapping[str, Any] | None = None, compile: bool = True, safe_mode: bool = True,
     options=None,
 ):
     """Load the model that `save_model` has saved. Python code is never loaded.
@@ -264,12 +264,12 @@ def _load_optimizer(model, group):
     _set_if_they_fit(optimizer.weights, values)
 
 
-def _set_if_they_fit(variables, values):
+def _set_if_they_fit(variables: Sequence[Any], values):
     if [list(v.shape) for v in variables] == [list(value.shape) for value in values]:
         set_values([(v, np.asarray(value)) for v, value in zip(variables, values)])
 
 
-def _slot_names(names):
+def _slot_names(names: Sequence[str]):
     """The names of slots, in their order, among names such as "Adam/dense/kernel/m:0"."""
     found = [name.rpartition("/")[2].partition(":")[0] for name in names]
     return [name for name in dict.fromkeys(found) if name != "iter"]

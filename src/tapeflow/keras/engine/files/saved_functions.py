@@ -71,7 +71,7 @@ def input_specs(model: Functional | Sequential):
     return nest.pack_sequence_as(inputs, specs)
 
 
-def _input_names(model: Functional | Sequential, inputs, count: int):
+def _input_names(model: Functional | Sequential, inputs: Any, count: int):
     if not keras_2():
         return ["inputs", *(f"inputs_{i}" for i in range(1, count))]
     if isinstance(inputs, dict):

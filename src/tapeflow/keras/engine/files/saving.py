@@ -19,13 +19,10 @@ from tapeflow.keras.registry import deserialize_in
 from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
 
 if TYPE_CHECKING:
-    from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.layers.core import InputLayer
-    from tapeflow.keras.layers.function_layer import Lambda
-    from tapeflow.keras.layers.rnn.gru import GRU
+    pass
 
 
-def to_json(model: Sequential, **kwargs):
+def to_json(model: Any, **kwargs):
     """A JSON text of the model's class and config."""
     if not keras_2():
         return json.dumps(serialize_model(model), default=plain, **kwargs)
@@ -59,7 +56,7 @@ def plain(value: Callable[..., Any]):
     raise TypeError(f"Not JSON Serializable: {value!r}")
 
 
-def model_from_json(json_string, custom_objects: Mapping[str, Any] | None = None):
+def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None = None):
     """Make a model of what `Model.to_json` gave, with new weights.
 
     Args:
@@ -98,7 +95,7 @@ def model_from_config(config: dict[str, Any], custom_objects=None):
     return deserialize_model(config, custom_objects)
 
 
-def copy_of(layer: InputLayer | Lambda | GRU, config: dict[str, Any] | None = None):
+def copy_of(layer: Any, config: dict[str, Any] | None = None):
     """A new layer of the class and the config of a layer of the program, which is trusted."""
     with deserializing(safe_mode=False):
         return type(layer).from_config(layer.get_config() if config is None else config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def _save_in_parts(model, path, overwrite, max_shard_size):
 class _Streamed(list):
     """Values to load, each loaded into a session as soon as its variable is there."""
 
-    def __init__(self, pairs):
+    def __init__(self, pairs: Sequence[Any]):
         super().__init__()
         for pair in pairs:
             self.append(pair)
@@ -150,7 +150,7 @@ def _require_built(model):
         )
 
 
-def load(model, filepath, skip_mismatch: bool = False, by_name: bool = False, options=None):
+def load(model: Any, filepath: Any, skip_mismatch: bool = False, by_name: bool = False, options=None):
     """Loads weights; the status of a checkpoint, None for HDF5."""
     path = os.fspath(filepath)
     if path.endswith(".weights.json"):
@@ -197,7 +197,7 @@ def load(model, filepath, skip_mismatch: bool = False, by_name: bool = False, op
     return None
 
 
-def _weights(layer):
+def _weights(layer: Layer):
     return layer.trainable_weights + layer.non_trainable_weights
 
 
@@ -207,7 +207,7 @@ def _top_level(model: Sequential):
     return [w for w in _weights(model) if id(w) not in held]
 
 
-def save_to_group(group, model: Sequential):
+def save_to_group(group: Any, model: Sequential):
     """Writes layers and weights as Keras does: a group per layer, with the names as attributes."""
     layers = [layer for layer in model.layers if isinstance(layer, Layer)]
     _set_names(group, "layer_names", [layer.name for layer in layers])
@@ -230,7 +230,7 @@ def _name_of(weight):
     return getattr(weight, "path", weight.name)
 
 
-def _set_names(group, key: str, names: Sequence[str]):
+def _set_names(group: Any, key: str, names: Sequence[str]):
     """Sets a list of names as attribute, in parts where it is too long for one."""
     encoded = [name.encode() for name in names]
     longest = max((len(name) for name in encoded), default=1) or 1
@@ -242,7 +242,7 @@ def _set_names(group, key: str, names: Sequence[str]):
         group.attrs[f"{key}{i}"] = np.array(encoded[start : start + rows])
 
 
-def names_of(group, key: str):
+def names_of(group: Any, key: str):
     """A list of names from attributes."""
     found = []
     if key in group.attrs:
@@ -254,7 +254,7 @@ def names_of(group, key: str):
     return [name.decode() if isinstance(name, bytes) else str(name) for name in found]
 
 
-def at(group, path: str):
+def at(group: Any, path: str):
     """The group or dataset at a path. Raises KeyError for none, ValueError for a link to another file."""
     folder, _, name = path.rpartition("/")
     owner = group_at(group, folder) if folder else group
@@ -264,7 +264,7 @@ def at(group, path: str):
     return group_at(owner, name) if is_group else dataset_at(owner, name)
 
 
-def load_from_group(group, model: Sequential, skip_mismatch: bool = False, by_name: bool = False):
+def load_from_group(group: Any, model: Sequential, skip_mismatch: bool = False, by_name: bool = False):
     """Sets the weights of layers, in their order or by their names. Raises ValueError for what does not fit."""
     saved = {name: names_of(at(group, name), "weight_names") for name in names_of(group, "layer_names")}
     layers = [layer for layer in model.layers if _weights(layer)]

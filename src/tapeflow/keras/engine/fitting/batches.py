@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random.distributions import shuffle as shuffled
 from tapeflow.ops.state.variable import Variable
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
 def unpack(data: TensorLike | dict[str, Any]):
@@ -101,8 +104,8 @@ class Batches:
     part = None  # what takes this process's part of a batch
 
     def __init__(
-        self, make: Callable[..., Any], length: int | None = None, class_weight=None, on_epoch_end=None,
-        varies: bool = False,
+        self, make: Callable[..., Any], length: int | None = None, class_weight: Mapping[Any, Any] | None = None,
+        on_epoch_end=None, varies: bool = False,
     ):
         self._make, self._length, self.varies = make, length, varies
         self._weights = None if class_weight is None else class_weights(class_weight)
@@ -118,7 +121,7 @@ class Batches:
             raise TypeError("the number of batches is not known")
         return self._length
 
-    def _weighted(self, data):
+    def _weighted(self, data: Tensor):
         return weighted(data, self._weights)
 
 
@@ -203,7 +206,7 @@ def _of_dataset(dataset: Dataset):
     return _values_in_session(dataset, graph)
 
 
-def _values_in_session(dataset, graph):
+def _values_in_session(dataset: Dataset, graph: Graph):
     iterator = dataset.make_one_shot_iterator()
     element = iterator.get_next()
     flat = nest.flatten(element)
@@ -335,7 +338,7 @@ def _array_like(part: dict[str, Any] | np.ndarray | None):
     return part
 
 
-def _sizes_of(label, part):
+def _sizes_of(label: str, part: Tensor):
     """The numbers of samples of an argument, for the error that says that arguments differ in them."""
     sizes = ", ".join(str(leaf.shape[0]) for leaf in nest.flatten(part) if leaf is not None)
     return f"'{label}' sizes: {sizes}\n" if sizes else ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.keras import losses, metrics, optimizers
 from tapeflow.keras.registry import to_config
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tapeflow.keras.engine.sequential import Sequential
 
 
-def arguments_of(function):
+def arguments_of(function: Callable[..., Any]):
     """The names of the arguments of a function; None where it takes any by keyword."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -23,7 +24,7 @@ def arguments_of(function):
     return {p.name for p in parameters}
 
 
-def described(value):
+def described(value: TensorLike | None):
     """A loss, metric, or a structure of them as configs."""
     if isinstance(value, dict) and "class_name" not in value:
         return {key: described(item) for key, item in value.items()}
@@ -40,7 +41,7 @@ def describe(model):
     return {name: described(value) for name, value in given.items()}
 
 
-def made(value, module: ModuleType, custom_objects: Mapping[str, Any] | None = None):
+def made(value: Any, module: ModuleType, custom_objects: Mapping[str, Any] | None = None):
     """Objects from their configs, in the structure given."""
     if isinstance(value, list):
         return [made(item, module, custom_objects) for item in value]

@@ -27,7 +27,7 @@ class Epochs:
     `many` batches are taken by every execution. It is itself the iterator that functions of a step take them from.
     """
 
-    def __init__(self, batches: Batches, steps, many: int = 1):
+    def __init__(self, batches: Batches, steps: int | None, many: int = 1):
         self._batches, self._steps, self._many = batches, steps, many
         self._source = None
         self.exhausted = False

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.math.casting import cast
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class _Open(threading.local):
@@ -43,7 +48,10 @@ class StatelessScope:
     Raises ValueError for a key that is no variable of Keras, and for a value whose shape is not the variable's.
     """
 
-    def __init__(self, state_mapping=None, collect_losses: bool = False, initialize_variables: bool = True):
+    def __init__(
+        self, state_mapping: Sequence[Any] | None = None, collect_losses: bool = False,
+        initialize_variables: bool = True,
+    ):
         self.collect_losses, self.initialize_variables = collect_losses, initialize_variables
         self.losses: list[Any] = []
         self.state_mapping: dict[int, Any] = {}
@@ -77,7 +85,7 @@ class StatelessScope:
             self._variables[key].assign(value)
         self._before = None
 
-    def keep(self, variable):
+    def keep(self, variable: Variable):
         """Remembers the value that a variable gets back; called before the variable changes."""
         if self._before is not None and id(variable) not in self._before:
             self._variables[id(variable)] = variable
@@ -97,7 +105,7 @@ class StatelessScope:
         else:
             variable.assign(value)
 
-    def get_current_value(self, variable):
+    def get_current_value(self, variable: Variable):
         """The value that a variable has in the scope; None where the scope has none for it."""
         if self._before is not None and id(variable) in self._before:
             return variable.read_value()
@@ -125,13 +133,16 @@ def current_scope():
     return open_scopes.stateless[-1] if open_scopes.stateless else None
 
 
-def keep(variable):
+def keep(variable: Variable):
     """Lets the scopes of the thread remember a variable that is about to change."""
     for scope in open_scopes.stateless:
         scope.keep(variable)
 
 
-def values_after(function, variables, values, kept):
+def values_after(
+    function: Callable[..., Any], variables: Sequence[Variable], values: Sequence[np.ndarray],
+    kept: Sequence[Variable],
+):
     """(function(), values of `kept` after it) with `values` in `variables`, which are as before in the end.
 
     Gradients of what the function computes reach `values`.
@@ -148,7 +159,7 @@ def values_after(function, variables, values, kept):
         structure[:] = [found]
         sources = [variable for variable in variables if dtypes.as_dtype(variable.dtype).is_floating]
 
-        def gradient(*upstream, variables=()):
+        def gradient(*upstream, variables: Sequence[Any] = ()):
             found = tape.gradient(flat, [*sources, *variables], list(upstream[: len(flat)]))
             of_values = iter(found)
             given_back = [
@@ -167,7 +178,7 @@ def values_after(function, variables, values, kept):
     return nest.pack_sequence_as(structure[0], results[:count]), results[count:]
 
 
-def _check_variable(variable):
+def _check_variable(variable: Variable):
     if not hasattr(variable, "assign") or not hasattr(variable, "read_value"):
         raise ValueError(
             "Invalid reference variable in StatelessScope: all keys in argument `mapping` must be Variable instances. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tapeflow.distribute.values import select
 from tapeflow.function.function import function as compile_function
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.keras.session import get_session
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 _LEAF = object()
 _TENSORS = {EagerTensor}
@@ -80,7 +83,7 @@ class Step:
         options = {"jit_compile": True} if self._jit else {}
         return compile_function(step, reduce_retracing=True, **options), results
 
-    def _in_session(self, data, graph):
+    def _in_session(self, data: Sequence[np.ndarray], graph: Graph):
         leaves: list = []
         key = _structure(data, leaves)
         leaves = [leaf if isinstance(leaf, Tensor) else np.asarray(leaf) for leaf in leaves]
@@ -107,7 +110,7 @@ class Step:
         return found[2].packed(values)
 
 
-def _in_replicas(strategy, method, data):
+def _in_replicas(strategy, method, data: Tensor):
     """What the first replica of this process returns of a step of all, each of which has a part of the batch."""
     results = strategy.run(method, (strategy.extended.shares_of_replicas(data),))
     return select(0, results)
@@ -146,7 +149,7 @@ def _any_batch(leaf: Tensor):
     return TensorSpec([None, *shape[1:]] if shape else [], leaf.dtype)
 
 
-def _structure(data: TensorLike | dict[str, Any], leaves):
+def _structure(data: TensorLike | dict[str, Any], leaves: Any):
     """A hashable description of the structure of `data`, whose leaves are appended to `leaves`."""
     if data is None:
         return None

@@ -262,7 +262,7 @@ class Training:
         """The values of all variables, by their paths, in dicts by kind."""
         as_array = value_format == "numpy_array"
 
-        def tree(variables):
+        def tree(variables: Sequence[Any]):
             found = {}
             for name, v in variables:
                 found[name] = v.numpy() if as_array else v.read_value()
@@ -289,7 +289,7 @@ class Training:
             ],
         }
 
-    def set_state_tree(self, state_tree):
+    def set_state_tree(self, state_tree: dict[str, Any]):
         """Sets variables from what `get_state_tree` has returned. Raises ValueError for an unknown kind."""
         kinds = self._state_by_kind()
         for kind, values in state_tree.items():
@@ -724,8 +724,8 @@ class Training:
         return nest.map_structure(_array, joined(outputs))
 
     def train_on_batch(
-        self, x: TensorLike, y: np.ndarray | None = None, sample_weight=None, class_weight=None,
-        return_dict: bool = False, reset_metrics: bool = True,
+        self, x: TensorLike, y: np.ndarray | None = None, sample_weight: TensorLike | None = None,
+        class_weight: Mapping[Any, Any] | None = None, return_dict: bool = False, reset_metrics: bool = True,
     ):
         """Make one update from one batch.
 
@@ -746,7 +746,8 @@ class Training:
         )
 
     def test_on_batch(
-        self, x, y=None, sample_weight=None, return_dict: bool = False, reset_metrics: bool = True
+        self, x: np.ndarray, y: np.ndarray | None = None, sample_weight: TensorLike | None = None,
+        return_dict: bool = False, reset_metrics: bool = True,
     ):
         """Compute loss and metrics of one batch.
 
@@ -763,7 +764,8 @@ class Training:
         return self._on_batch("test", x, y, sample_weight, None, reset_metrics, return_dict)
 
     def _on_batch(
-        self, kind: str, x, y: np.ndarray | None, sample_weight, class_weight, reset: bool, return_dict: bool
+        self, kind: str, x: TensorLike, y: np.ndarray | None, sample_weight, class_weight: Mapping[Any, Any] | None,
+        reset: bool, return_dict: bool,
     ):
         self._require_compiled()
         if reset:
@@ -784,7 +786,7 @@ class Training:
         values = [numbers[name] for name in names]
         return values[0] if len(values) == 1 else values
 
-    def predict_on_batch(self, x):
+    def predict_on_batch(self, x: Tensor):
         """The outputs for one batch as NumPy arrays."""
         calling.one_positional(self, "predict_on_batch")
         outputs = self._step("predict")((nest.map_structure(as_tensor, _inputs(x)),))
@@ -804,7 +806,9 @@ class Training:
         """
         return self.fit(generator, steps_per_epoch=steps_per_epoch, epochs=epochs, **kwargs)
 
-    def evaluate_generator(self, generator, steps=None, callbacks=None, verbose: int = 0, **kwargs):
+    def evaluate_generator(
+        self, generator, steps: int | None = None, callbacks: Sequence[Any] | None = None, verbose: int = 0, **kwargs
+    ):
         """Evaluate on a generator; the old name of `evaluate`.
 
         Args:
@@ -819,7 +823,9 @@ class Training:
         """
         return self.evaluate(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
-    def predict_generator(self, generator, steps=None, callbacks=None, verbose: int = 0, **kwargs):
+    def predict_generator(
+        self, generator, steps: int | None = None, callbacks: Sequence[Any] | None = None, verbose: int = 0, **kwargs
+    ):
         """Predict on a generator; the old name of `predict`.
 
         Args:
@@ -835,7 +841,7 @@ class Training:
         return self.predict(generator, steps=steps, callbacks=callbacks, verbose=verbose)
 
 
-def _are_metrics(value):
+def _are_metrics(value: Tensor | None):
     """Whether what was given for loss_weights are metrics."""
     if isinstance(value, dict):
         return any(_are_metrics(v) for v in value.values())
@@ -844,7 +850,7 @@ def _are_metrics(value):
     return isinstance(value, str) or callable(value)
 
 
-def _up_to(iterator, count):
+def _up_to(iterator: Epochs, count: int):
     for _ in range(count):
         try:
             yield next(iterator)
@@ -852,7 +858,7 @@ def _up_to(iterator, count):
             return
 
 
-def joined(outputs: Sequence[Tensor]):
+def joined(outputs: Any):
     """The outputs of several batches, one after another."""
     if len(outputs) == 1:
         return outputs[0]
@@ -867,7 +873,7 @@ def joined(outputs: Sequence[Tensor]):
     return nest.map_structure(join, *outputs)
 
 
-def _array(value):
+def _array(value: TensorLike):
     return value.numpy() if isinstance(value, Tensor) else value
 
 
@@ -903,7 +909,7 @@ def _number(value):
     return float(value) if getattr(value, "ndim", 0) == 0 else value
 
 
-def _accept_no_data(x, step, what):
+def _accept_no_data(x: Any, step: str, what: str):
     """Keras 3 accepts that there is no data, unless it was to come from a generator."""
     if keras_2():
         raise ValueError(f"Unexpected result of `{step}_function` (Empty Logs): {what}.")

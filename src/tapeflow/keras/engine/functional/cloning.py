@@ -83,14 +83,14 @@ def _clone_sequential(model, copy: Callable[..., Any], input_tensors):
     return made
 
 
-def _clone_functional(model, copy, input_tensors, call_function):
+def _clone_functional(model, copy: Callable[..., Any], input_tensors, call_function):
     copies = {layer: copy(layer) for layer in model.operations}
     values = {}
     given = nest.flatten(input_tensors) if input_tensors is not None else None
     for i, tensor in enumerate(model.inputs):
         values[id(tensor)] = copies[tensor.layer].output if given is None else given[i]
 
-    def value_of(leaf):
+    def value_of(leaf: KerasTensor):
         return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
 
     for node in model._network.calls:

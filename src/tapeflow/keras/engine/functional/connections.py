@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
+
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
 class Connections:
@@ -25,7 +29,7 @@ class Connections:
         """The symbolic calls of the layer, in order."""
         return self._nodes
 
-    def _symbolic(self, what, position=None):
+    def _symbolic(self, what: str, position: int | None = None):
         nodes = self._nodes
         if not nodes:
             raise AttributeError(
@@ -55,27 +59,27 @@ class Connections:
         """The symbolic output of the layer's only symbolic call."""
         return self._symbolic("output")
 
-    def get_input_at(self, node_index):
+    def get_input_at(self, node_index: int):
         """The symbolic input of a symbolic call."""
         return self._symbolic("input", node_index)
 
-    def get_output_at(self, node_index):
+    def get_output_at(self, node_index: int):
         """The symbolic output of a symbolic call."""
         return self._symbolic("output", node_index)
 
-    def get_input_shape_at(self, node_index):
+    def get_input_shape_at(self, node_index: int):
         """The shape of the input of a symbolic call."""
         return _shapes(self.get_input_at(node_index))
 
-    def get_output_shape_at(self, node_index):
+    def get_output_shape_at(self, node_index: int):
         """The shape of the output of a symbolic call."""
         return _shapes(self.get_output_at(node_index))
 
-    def get_input_mask_at(self, node_index):
+    def get_input_mask_at(self, node_index: int):
         """The mask of the input of a symbolic call."""
         return _masks(self.get_input_at(node_index))
 
-    def get_output_mask_at(self, node_index):
+    def get_output_mask_at(self, node_index: int):
         """The mask of the output of a symbolic call."""
         return _masks(self.get_output_at(node_index))
 
@@ -105,11 +109,11 @@ class Connections:
         return _shapes(self.output)
 
 
-def _shapes(tensors):
+def _shapes(tensors: KerasTensor):
     return nest.map_structure(lambda x: tuple(x.shape.as_list()), tensors)
 
 
-def _masks(tensors):
+def _masks(tensors: Sequence[Any] | KerasTensor):
     return nest.map_structure(lambda x: getattr(x, "_keras_mask", None), tensors)
 
 

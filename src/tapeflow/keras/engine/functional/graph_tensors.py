@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import weakref
+from typing import TYPE_CHECKING
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import current_graph
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.functional.inference import placeholder_for
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
-def graph_tensor(x, graph=None):
+
+def graph_tensor(x: KerasTensor, graph: Graph | None = None):
     """The tensor of a graph (the current one) that computes a symbolic tensor; made once per graph.
 
     Inputs become placeholders. Raises ValueError where no graph is being built.
@@ -22,14 +27,14 @@ def graph_tensor(x, graph=None):
         return _value_of(x, graph)
 
 
-def graph_tensors(structure, graph=None):
+def graph_tensors(structure: TensorLike, graph: Graph | None = None):
     """A structure with tensors of a graph in place of symbolic ones."""
     return nest.map_structure(
         lambda x: graph_tensor(x, graph) if isinstance(x, KerasTensor) else x, structure
     )
 
 
-def compute_calls(nodes, graph):
+def compute_calls(nodes, graph: Graph):
     """Builds symbolic calls in a graph."""
     with graph.as_default():
         for node in nodes:
@@ -38,7 +43,7 @@ def compute_calls(nodes, graph):
                     _value_of(x, graph)
 
 
-def reached_from(value, starts):
+def reached_from(value: TensorLike, starts):
     """Whether a tensor or an operation of a graph depends on one of some tensors."""
     wanted = {id(getattr(x, "op", x)) for x in starts}
     seen, queue = set(), [getattr(value, "op", value)]
@@ -52,7 +57,7 @@ def reached_from(value, starts):
     return False
 
 
-def _value_of(x, graph):
+def _value_of(x, graph: Graph):
     made = x.node.__dict__.setdefault("_in_graphs", weakref.WeakKeyDictionary())
     if graph not in made:
         for parent in x.node.parents():
@@ -61,11 +66,11 @@ def _value_of(x, graph):
     return made[graph][x.index]
 
 
-def _outputs_of(node, graph):
+def _outputs_of(node, graph: Graph):
     if not node.parents():
         return [_placeholder(nest.flatten(node.outputs)[0])]
 
-    def value(leaf):
+    def value(leaf: KerasTensor):
         return _value_of(leaf, graph) if isinstance(leaf, KerasTensor) else leaf
 
     outputs = node.layer(
@@ -76,5 +81,5 @@ def _outputs_of(node, graph):
     return nest.flatten(outputs)
 
 
-def _placeholder(x):
+def _placeholder(x: KerasTensor):
     return placeholder_for(x)

@@ -19,8 +19,7 @@ from tapeflow.ops.ragged.tensor import RaggedTensor
 
 
 def infer(
-    function, inputs: Sequence[Any] | dict[str, Any] | KerasTensor, args: Sequence[int],
-    kwargs: dict[str, Any],
+    function: Any, inputs: Sequence[Any] | dict[str, Any] | KerasTensor, args: Sequence[int], kwargs: dict[str, Any]
 ):
     """KerasTensors for the outputs of function(inputs, *args, **kwargs) with KerasTensors among the arguments."""
     graph = FuncGraph("keras_scratch_graph")
@@ -78,7 +77,7 @@ def placeholder_for(x: KerasTensor):
     return made
 
 
-def describe(x, masks=None):
+def describe(x: Tensor, masks=None):
     """A KerasTensor like a tensor; other things as they are.
 
     `masks`: symbolic masks by the identity of the tensors that stand for them; any other mask is a new one.

@@ -31,9 +31,8 @@ class Functional(Model):
     _is_graph_network = True
 
     def __init__(
-        self, inputs: Sequence[Any] | dict[str, Any] | KerasTensor | None = None,
-        outputs: dict[str, Any] | KerasTensor | None = None, name: str | None = None, trainable: bool = True,
-        **kwargs,
+        self, inputs: Sequence[Any] | dict[str, Any] | KerasTensor | None = None, outputs: Any = None,
+        name: str | None = None, trainable: bool = True, **kwargs,
     ):
         if name is None and type(self) is Functional:
             name = settings.unique_name("model" if keras_2() else "functional")
@@ -72,7 +71,7 @@ class Functional(Model):
         self._set_network()
 
     @takes_old_names(losses="loss")
-    def add_loss(self, loss, *args, **kwargs):
+    def add_loss(self, loss: KerasTensor, *args, **kwargs):
         """Adds losses: functions, tensors, or symbolic tensors that follow from the inputs of the model."""
 
         rest = []
@@ -84,7 +83,7 @@ class Functional(Model):
         if rest:
             super().add_loss(rest, **kwargs)
 
-    def add_metric(self, value, name: str | None = None, aggregation=None, **kwargs):
+    def add_metric(self, value, name: str | None = None, aggregation: str | None = None, **kwargs):
         """Adds a metric of a tensor, or of a symbolic tensor that follows from the inputs of the model."""
         if not isinstance(value, KerasTensor):
             return super().add_metric(value, name=name, aggregation=aggregation, **kwargs)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
@@ -76,7 +77,7 @@ def _call_config(node, reference):
             kwargs[name] = value
     kwargs = {name: _plain(value, reference) for name, value in kwargs.items()}
 
-    def entry(x):
+    def entry(x: Tensor):
         if isinstance(x, KerasTensor):
             return [*reference(x), kwargs]
         return ["_CONSTANT_VALUE", -1, _plain(x, reference), kwargs]
@@ -88,7 +89,7 @@ def _call_config(node, reference):
     return [entry(node.inputs)]
 
 
-def _plain(value, reference):
+def _plain(value: Tensor, reference):
     """A value that JSON can say; symbolic tensors as references."""
     if isinstance(value, KerasTensor):
         return ["_KERAS_TENSOR", *reference(value)]
@@ -191,7 +192,7 @@ class _NotYet(Exception):
     """An input of a call is the output of a call that has not been made."""
 
 
-def _make_call(layer, call: dict[str, Any], find: Callable[..., Any]):
+def _make_call(layer: Any, call: dict[str, Any], find: Callable[..., Any]):
     """Calls the layer as the config says; False where an input is not there yet."""
 
     def tensor(reference: Sequence[int | str]):

@@ -7,11 +7,12 @@ import importlib
 import inspect
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow._native import PublicFunction
 from tapeflow.core import stand_ins
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import current_graph
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import refuse_unsafe
@@ -26,20 +27,20 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_sym
 
 
 def _binary(function: Callable[..., Any]):
-    def operate(x, y):
+    def operate(x: Tensor, y: Tensor):
         return function(x, y)
 
     return operate
 
 
 def _unary(function: Callable[..., Any]):
-    def operate(x):
+    def operate(x: Tensor):
         return function(x)
 
     return operate
 
 
-def _slice(tensor, slice_spec):
+def _slice(tensor: Tensor, slice_spec):
     return tensor[slice_spec]
 
 
@@ -127,7 +128,7 @@ class Operation(TFOpLambda):
         return {**config, "constants": self.constants} if self.constants else config
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """An operation from what `get_config` returned."""
         return cls(config["function"], config.get("constants"), config.get("name"))
 
@@ -146,7 +147,7 @@ def operation_class(name: str):
     return type(name, (Operation,), {})
 
 
-def _first_positional(function, kwargs):
+def _first_positional(function, kwargs: Mapping[Any, Any]):
     """(args, kwargs) with the first parameter's argument in args, for keywords only."""
     kwargs = dict(kwargs)
     try:
@@ -220,7 +221,7 @@ _OWN_MODULES = (
 )
 
 
-def _kind(function):
+def _kind(function: Callable[..., Any]):
     """ "tensors": a function of tensors; "graph": one that looks at or adds to a graph; None: neither."""
     module = getattr(function, "__module__", None) or ""
     if module.startswith(_GRAPH_MODULES):

@@ -60,7 +60,7 @@ def _is_tensor(name: str, names: Sequence[str]):
     return name == names[0] or name in _TENSORS or (name == "b" and names[0] == "a")
 
 
-def describe(layer, node: Node):
+def describe(layer: Any, node: Node):
     """Return the description of a layer that calls a function of `keras.ops`, and the arguments of the call.
 
     None for other layers.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.release import keras_2
@@ -77,7 +77,7 @@ class KerasTensor:
     __array_ufunc__ = None  # so that arrays leave operators to this class
 
     def __init__(
-        self, shape, dtype: DTypeLike = "float32", sparse: bool = False, ragged: bool = False,
+        self, shape: Any, dtype: DTypeLike = "float32", sparse: bool = False, ragged: bool = False,
         record_history: bool = True, name: str | None = None, **kwargs,
     ):
         self._ragged_rank = kwargs.pop("ragged_rank", 1 if ragged else None)
@@ -156,7 +156,7 @@ class KerasTensor:
         """A layer's output with the same elements in another shape."""
         return reshape(self, newshape)
 
-    def squeeze(self, axis=None):
+    def squeeze(self, axis: AxisLike | None = None):
         """A layer's output without dimensions of size 1."""
         return squeeze(self, axis)
 
@@ -213,7 +213,7 @@ class KerasTensor:
             "Keras layer."
         )
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: TensorLike):
         return _operation(operator.getitem, self, key)
 
 
@@ -230,10 +230,10 @@ def _add_operators():
         function = getattr(operator, name)
         plain = name.strip("_")
 
-        def forward(self, other: float, function: Callable[..., Any] = function):
+        def forward(self, other: Any, function: Callable[..., Any] = function):
             return _operation(function, self, other)
 
-        def backward(self, other, function=function):
+        def backward(self, other: TensorLike, function: Callable[..., Any] = function):
             return _operation(function, other, self)
 
         setattr(KerasTensor, f"__{plain}__", forward)
@@ -338,7 +338,7 @@ def any_symbolic(*structures):
     return False
 
 
-def call_symbolically(layer, inputs, args: Sequence[Any], kwargs: dict[str, Any]):
+def call_symbolically(layer: Any, inputs: Any, args: Sequence[Any], kwargs: dict[str, Any]):
     """The symbolic outputs of layer(inputs, *args, **kwargs); makes the layer's weights."""
     from tapeflow.keras.engine import calling
 
@@ -354,8 +354,8 @@ def call_symbolically(layer, inputs, args: Sequence[Any], kwargs: dict[str, Any]
 
 
 def make_input(
-    shape=None, batch_size=None, dtype: DTypeLike | None = None, sparse=None, ragged=None, batch_shape=None,
-    name: str | None = None, tensor=None, optional: bool = False, **kwargs,
+    shape: Any = None, batch_size: int | None = None, dtype: DTypeLike | None = None, sparse=None, ragged=None,
+    batch_shape: Any = None, name: str | None = None, tensor: Tensor | None = None, optional: bool = False, **kwargs,
 ):
     """`keras.Input`: a symbolic tensor, where data enters a functional model.
 

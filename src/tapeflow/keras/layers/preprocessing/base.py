@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class AdaptiveLayer(PreprocessingLayer):
         """Takes what was learned out of the layer's object in a SavedModel of Keras 2, beyond the layer's variables."""
 
 
-def batches_of(data, steps=None):
+def batches_of(data: Any, steps: int | None = None):
     """The batches of data: one for arrays, tensors and lists of plain values, else as iterated."""
     if is_array(data) or (isinstance(data, (list, tuple)) and not any(map(is_array, data))):
         yield data
@@ -82,7 +82,7 @@ def as_tensor(x, dtype=None):
     return x if dtype is None or x.dtype == dtype else cast(x, dtype)
 
 
-def encode(indices, mode: str, depth: int, dtype: DTypeLike, sparse: bool = False, weights=None):
+def encode(indices: Any, mode: str, depth: int, dtype: DTypeLike, sparse: bool = False, weights=None):
     """Indices of categories as numbers: as they are, or as vectors of `depth` ones and counts.
 
     Indices out of range count nowhere. The last axis is that of the categories of one example, but for
@@ -111,7 +111,7 @@ def encode(indices, mode: str, depth: int, dtype: DTypeLike, sparse: bool = Fals
     return sparse_ops.from_dense(result)
 
 
-def encoded_shape(sizes, mode, depth):
+def encoded_shape(sizes, mode, depth: int | None):
     """The shape of what `encode` gives for indices of these sizes."""
     sizes = list(sizes) or [1]
     if mode == "int":

@@ -122,7 +122,7 @@ class _Projected(GeometricLayer):
         super().__init__(**kwargs)
         self.fill_mode, self.interpolation, self.fill_value = fill_mode, interpolation, fill_value
 
-    def _matrices(self, batch, height, width, seed: int):
+    def _matrices(self, batch, height: int, width: int, seed: int):
         """a0 a1 a2 b0 b1 b2, each (batch, 1), of the map from output to input."""
         return ()
 
@@ -146,13 +146,13 @@ class _Projected(GeometricLayer):
     def _move_points(self, x: Tensor, y: Tensor, transformation: dict[str, Any]):
         return move_points(x, y, transformation["matrices"])
 
-    def get_transformed_x_y(self, x, y, transform):
+    def get_transformed_x_y(self, x: Tensor, y, transform):
         """Where the map, (batch, 8), takes points from."""
         a0, a1, a2, b0, b1, b2, c0, c1 = (transform[..., i : i + 1] for i in range(8))
         k = c0 * x + c1 * y + 1.0
         return (a0 * x + a1 * y + a2) / k, (b0 * x + b1 * y + b2) / k
 
-    def _draw(self, batch: int, bounds: Sequence[float], seed: int):
+    def _draw(self, batch: int, bounds: Sequence[float], seed: int | None):
         return uniform([batch, 1], bounds[0], bounds[1], dtypes.float32, seed=self._own_seed(seed))
 
     def get_config(self):
@@ -198,7 +198,7 @@ class RandomRotation(_Projected):
         )
         self.seed = seed
 
-    def _matrices(self, batch: int, height: float, width: float, seed: int):
+    def _matrices(self, batch: int, height: float, width: float, seed: int | None):
         angle = self._draw(batch, self.factor, seed) * (2.0 * math.pi)
         c, s = cos(angle), sin(angle)
         x0 = ((width - 1.0) - (c * (width - 1.0) - s * (height - 1.0))) / 2.0
@@ -235,7 +235,7 @@ class RandomTranslation(_Projected):
         self.height_lower, self.height_upper = self._range_of(height_factor, "height_factor")
         self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
 
-    def _matrices(self, batch: int, height: float, width: float, seed: int):
+    def _matrices(self, batch: int, height: float, width: float, seed: int | None):
         down = self._draw(batch, (self.height_lower, self.height_upper), seed) * height
         right = self._draw(batch, (self.width_lower, self.width_upper), seed) * width
         one, zero = ones_like(down), zeros_like(down)
@@ -285,7 +285,7 @@ class RandomZoom(_Projected):
         if width_factor is not None:
             self.width_lower, self.width_upper = self._range_of(width_factor, "width_factor")
 
-    def _matrices(self, batch: int, height: float, width: float, seed: int):
+    def _matrices(self, batch: int, height: float, width: float, seed: int | None):
         tall = self._draw(batch, (1.0 + self.height_lower, 1.0 + self.height_upper), seed)
         wide = tall
         if self.width_factor is not None:
@@ -298,7 +298,7 @@ class RandomZoom(_Projected):
         """Boxes cut to a window, in the coordinates of the window."""
         x0, y0, x1, y1 = split(bounding_boxes["boxes"], 4, axis=-1)
 
-        def cut(x, low, high):
+        def cut(x: Tensor, low, high):
             return minimum(maximum(x, low), high) - low
 
         parts = [
@@ -345,7 +345,7 @@ class RandomShear(_Projected):
         self.y_factor = self._range_of(y_factor, "y_factor", (0.0, 1.0))
         self.seed = seed
 
-    def _matrices(self, batch: int, height: float, width: float, seed: int):
+    def _matrices(self, batch: int, height: float, width: float, seed: int | None):
         sign = where(self._draw(batch, (-1.0, 1.0), seed) >= 0.0, 1.0, -1.0)
         x = self._draw(batch, self.x_factor, seed) * sign
         y = self._draw(batch, self.y_factor, seed) * sign
@@ -390,7 +390,7 @@ class RandomPerspective(_Projected):
     def _set_factor(self, factor: Sequence[float] | float):
         self.factor = self._range_of(factor, "factor", (0.0, 1.0))
 
-    def _matrices(self, batch: int, height: float, width: float, seed: int):
+    def _matrices(self, batch: int, height: float, width: float, seed: int | None):
         chosen = self._draw(batch, (0.0, 1.0), seed) < self._draw(batch, self.factor, seed)
 
         def draw(limit: float):
@@ -441,7 +441,7 @@ class RandomElasticTransform(GeometricLayer):
         self.fill_mode, self.fill_value = fill_mode, fill_value
         self.value_range, self.seed = value_range, seed
 
-    def get_elastic_transform_params(self, height, width, factor):
+    def get_elastic_transform_params(self, height: int, width: int, factor: float):
         """The strength and the width of the field for images of a size."""
         alpha = (factor * 2.0 * min(height, width) * 0.05, factor * 2.0 * min(height, width) * 0.05)
         sigma = (factor * min(height, width) * 0.05,) * 2

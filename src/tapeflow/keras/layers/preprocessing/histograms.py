@@ -52,7 +52,7 @@ def equalized(images: Tensor, value_range: Sequence[int], bins: int):
     return cast(result, images.dtype)
 
 
-def _mirrored(x, axis, count):
+def _mirrored(x: Tensor, axis: int, count: int):
     """x with its first `count` entries from the end added at the end, in reverse order; again, where it has fewer."""
     size = shape_of(x)[axis]
     whole = concat([x, reverse(x, [axis])], axis)
@@ -60,7 +60,7 @@ def _mirrored(x, axis, count):
     return gather(whole, place, axis=axis)
 
 
-def locally_equalized(images, clip_limit, grid):
+def locally_equalized(images: Tensor, clip_limit, grid):
     """Each channel by the clipped frequencies around each pixel, in [0, 255]; between parts, interpolated."""
     rows, columns = grid
     values = cast(images, dtypes.float32)
@@ -87,7 +87,7 @@ def locally_equalized(images, clip_limit, grid):
     x0, x1, fx = _between(width, wide, columns)
     value = reshape(index[:, :height, :width], [groups, height * width])
 
-    def at(y, x):
+    def at(y: Tensor, x: Tensor):
         place = reshape((y[:, None] * columns + x[None]) * 256, [1, height * width]) + value
         return reshape(gather(table, place, axis=1, batch_dims=1), [groups, height, width])
 
@@ -99,7 +99,7 @@ def locally_equalized(images, clip_limit, grid):
     return cast(result, images.dtype)
 
 
-def _between(count, size, parts):
+def _between(count: int, size, parts):
     """For each pixel along an axis the parts before and after it, and how far it is from the one to the other."""
     place = clip_by_value(cast(range_of(count), dtypes.float32) / cast(size, dtypes.float32) - 0.5, 0.0, parts - 1.0)
     before = cast(place, dtypes.int32)

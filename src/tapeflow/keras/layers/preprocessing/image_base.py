@@ -103,7 +103,7 @@ class ImageLayer(PreprocessingLayer):
         """One image, changed."""
         return squeeze(self.transform_images(expand_dims(image, 0), transformation, training), [0])
 
-    def transform_single_label(self, label, transformation, training: bool | Tensor = True):
+    def transform_single_label(self, label: str, transformation, training: bool | Tensor = True):
         """The label of one image."""
         return squeeze(self.transform_labels(expand_dims(label, 0), transformation, training), [0])
 
@@ -196,7 +196,7 @@ class GeometricLayer(ImageLayer):
         """The images, changed; without mixing neighbours where `nearest`."""
         return images
 
-    def _move_points(self, x, y, transformation):
+    def _move_points(self, x: Tensor, y: Tensor, transformation):
         """Where points go: x and y of shape (batch, n), in pixels."""
         return x, y
 
@@ -256,7 +256,7 @@ def corners_of(boxes: TensorLike, form: str, height: int, width: int):
     return a, b, c, d
 
 
-def boxes_of(a, b, c, d, form: str, height, width):
+def boxes_of(a: Tensor, b: Tensor, c: Tensor, d, form: str, height, width):
     """The boxes of `corners_of`, back in their form."""
     kind = form.removeprefix("rel_")
     if form.startswith("rel_"):

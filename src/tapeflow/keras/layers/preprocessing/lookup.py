@@ -52,10 +52,10 @@ class IndexLookup(AdaptiveLayer):
     supports_jit = False
 
     def __init__(
-        self, max_tokens, num_oov_indices: int, mask_token: str | None, oov_token: str, vocabulary_dtype: str,
-        vocabulary: Sequence[str] | str | None = None, idf_weights=None, invert: bool = False,
-        output_mode: str = "int", sparse: bool = False, pad_to_max_tokens: bool = False,
-        oov_method: str = "floormod", name: str | None = None, salt=None, **kwargs,
+        self, max_tokens: int | None, num_oov_indices: int, mask_token: str | None, oov_token: Any,
+        vocabulary_dtype: str, vocabulary: Sequence[str] | str | None = None, idf_weights=None, invert: bool = False,
+        output_mode: str = "int", sparse: bool = False, pad_to_max_tokens: bool = False, oov_method: str = "floormod",
+        name: str | None = None, salt=None, **kwargs,
     ):
         if max_tokens is not None and max_tokens <= 1:
             raise ValueError(
@@ -257,7 +257,7 @@ class IndexLookup(AdaptiveLayer):
         attributes["_document_counts"] = collections.Counter()
         attributes["_documents"] = 0
 
-    def adapt(self, data, batch_size=None, steps=None):
+    def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None):
         """Learn the vocabulary from data, the most frequent tokens first.
 
         Args:
@@ -377,7 +377,7 @@ class IndexLookup(AdaptiveLayer):
             numbers = where(unknown, hashed, numbers)
         return numbers
 
-    def _oov_numbers(self, inputs):
+    def _oov_numbers(self, inputs: Tensor):
         if inputs.dtype.is_integer and self.oov_method != "farmhash":
             return floormod(inputs, as_tensor(self.num_oov_indices, inputs.dtype))
         text = as_string(inputs) if inputs.dtype.is_integer else inputs
@@ -514,7 +514,7 @@ class StringLookup(IndexLookup):
     """
 
     def __init__(
-        self, max_tokens=None, num_oov_indices: int = 1, mask_token: str | None = None,
+        self, max_tokens: int | None = None, num_oov_indices: int = 1, mask_token: str | None = None,
         oov_token: str = "[UNK]", vocabulary: Sequence[str] | str | None = None, idf_weights=None,
         invert: bool = False, output_mode: str = "int", pad_to_max_tokens: bool = False, sparse: bool = False,
         encoding: str = "utf-8", name: str | None = None, salt=None, **kwargs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras.engine.calling import signature_of
@@ -38,6 +38,9 @@ from tapeflow.ops.math.reduction import reduce_sum
 from tapeflow.ops.random.distributions import gamma, shuffle
 from tapeflow.ops.static import sizes_of
 
+if TYPE_CHECKING:
+    from tapeflow.keras.engine.base_layer import Layer
+
 
 class Pipeline(ImageLayer):
     """Preprocessing layers one after another, as one layer without trained weights.
@@ -56,7 +59,7 @@ class Pipeline(ImageLayer):
         """The layers."""
         return list(self._stages)
 
-    def call(self, data: TensorLike, training: bool | Tensor = True, mask=None):
+    def call(self, data: TensorLike, training: bool | Tensor = True, mask: Tensor | None = None):
         for layer in self._stages:
             kwargs = {"training": training} if signature_of(layer).takes_training else {}
             data = layer(data, **kwargs)
@@ -71,7 +74,7 @@ class Pipeline(ImageLayer):
         return {"layers": [to_config(layer) for layer in self._stages], "name": self.name}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]):
         """A pipeline from the configs of its layers."""
         return cls([deserialize_in("keras.layers", layer) for layer in config["layers"]], name=config.get("name"))
 
@@ -117,7 +120,7 @@ class MixUp(ImageLayer):
             "permutation_order": order,
         }
 
-    def _mixed(self, x, transformation, training: bool | Tensor):
+    def _mixed(self, x: Any, transformation: Any, training: bool | Tensor):
         if not training or transformation is None:
             return x
         weight = reshape(transformation["mix_weight"], [-1] + [1] * (x.shape.rank - 1))
@@ -235,9 +238,9 @@ def _changes(value_range, strength, interpolation, seed, geometric):
     return found
 
 
-def _pick(layers: Sequence[Any], number: Tensor, images, training: bool | Tensor):
+def _pick(layers: Sequence[Any], number: Tensor, images: Any, training: bool | Tensor):
     """The images changed by the layer with a number that is only known now."""
-    def branch(layer):
+    def branch(layer: Layer):
         def run():
             data = {"images": images}
             change = layer.get_random_transformation(data, training)

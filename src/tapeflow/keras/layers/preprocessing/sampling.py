@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.ops.array.construction import range as range_of
@@ -55,7 +57,7 @@ def move_points(x, y, matrices):
 
 
 def sample(
-    images, x: TensorLike, y: TensorLike, interpolation: str = "bilinear", fill_mode: str = "reflect",
+    images: Any, x: TensorLike, y: TensorLike, interpolation: str = "bilinear", fill_mode: str = "reflect",
     fill_value: float = 0.0,
 ):
     """The images at positions x, y, each (batch, height * width), as images of the same size."""
@@ -117,7 +119,7 @@ def _within(x: Tensor, size: int, mode: str):
     return x if mode == "constant" else clip_by_value(x, 0.0, float_of(size) - 1.0)
 
 
-def _wrapped(x, size: int, mode: str):
+def _wrapped(x: Any, size: int, mode: str):
     """Positions outside of the image, brought inside."""
     n = float_of(size)
     if mode == "reflect":

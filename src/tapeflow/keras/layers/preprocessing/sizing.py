@@ -32,7 +32,7 @@ def _targeted(self, input_shape: Sequence[Any]):
     return TensorShape(sizes)
 
 
-def crop_like(images, height, width):
+def crop_like(images: Tensor, height: int, width: int):
     """The largest window in the middle of images that has the shape of (height, width)."""
     _, have_height, have_width, _ = sizes_of(images)
     tall = min(have_height, int(have_width * height / width))

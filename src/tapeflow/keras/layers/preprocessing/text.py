@@ -62,8 +62,8 @@ class TextVectorization(AdaptiveLayer):
     supports_jit = False
 
     def __init__(
-        self, max_tokens=None, standardize: str = "lower_and_strip_punctuation", split: str = "whitespace",
-        ngrams=None, output_mode: str = "int", output_sequence_length: int | None = None,
+        self, max_tokens: int | None = None, standardize: str = "lower_and_strip_punctuation",
+        split: str = "whitespace", ngrams=None, output_mode: str = "int", output_sequence_length: int | None = None,
         pad_to_max_tokens: bool = False, vocabulary=None, idf_weights=None, sparse: bool = False,
         ragged: bool = False, encoding: str = "utf-8", name: str | None = None, **kwargs,
     ):

@@ -57,7 +57,7 @@ class RNN(Layer):
     """
 
     def __init__(
-        self, cell, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        self, cell: Any, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
         stateful: bool = False, unroll: bool = False, zero_output_for_mask: bool = False, **kwargs,
     ):
         time_major = kwargs.pop("time_major", False)
@@ -100,7 +100,7 @@ class RNN(Layer):
         return self._states
 
     @states.setter
-    def states(self, states):
+    def states(self, states: Sequence[Tensor]):
         self.__dict__["_states"] = states
 
     @takes_old_names(inputs="batch_size")
@@ -142,7 +142,7 @@ class RNN(Layer):
         """Sets the states of a stateful layer to zeros."""
         self.reset_states()
 
-    def inner_loop(self, sequence, initial_state, mask, training: bool | Tensor = False):
+    def inner_loop(self, sequence, initial_state: Tensor, mask, training: bool | Tensor = False):
         """Run the cell over a sequence.
 
         Args:
@@ -346,7 +346,7 @@ class RNN(Layer):
         found = [output, *(states if isinstance(states, (list, tuple)) else [states])]
         return found if keras_2() else tuple(found)
 
-    def _by_steps(self, inputs: Tensor, initial_state: Sequence[Tensor], constants, mask, training):
+    def _by_steps(self, inputs: Tensor, initial_state: Sequence[Tensor], constants, mask: Tensor | None, training):
         """(last output, all outputs, final states) by a loop over the steps."""
         step, sequence = self._step_function(inputs, training, len(constants or ()))
         return rnn(
@@ -533,7 +533,7 @@ def _cell_name(cell_class: type):
     )
 
 
-def standardize_args(inputs, initial_state, constants, num_constants: int):
+def standardize_args(inputs: TensorLike | KerasTensor, initial_state, constants, num_constants: int):
     """Separates what may come as one list of sequence, states and constants."""
     if isinstance(inputs, list):
         if initial_state is not None or constants is not None:
@@ -551,7 +551,7 @@ def standardize_args(inputs, initial_state, constants, num_constants: int):
         else:
             inputs = inputs[0]
 
-    def listed(x):
+    def listed(x: Tensor | None):
         return x if x is None or isinstance(x, list) else list(x) if isinstance(x, tuple) else [x]
 
     return inputs, listed(initial_state), listed(constants)

@@ -222,11 +222,11 @@ class _Wrapper(AbstractRNNCell):
             self.cell.built = True
         self.built = True
 
-    def get_initial_state(self, inputs=None, batch_size=None, dtype: DTypeLike | None = None):
+    def get_initial_state(self, inputs=None, batch_size: int | None = None, dtype: DTypeLike | None = None):
         """The states that the cell starts from."""
         return self.cell.get_initial_state(inputs=inputs, batch_size=batch_size, dtype=dtype)
 
-    def zero_state(self, batch_size, dtype: DTypeLike):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         """States of zeros."""
         return self.get_initial_state(batch_size=batch_size, dtype=dtype)
 
@@ -239,7 +239,7 @@ class _Wrapper(AbstractRNNCell):
         return {**super().get_config(), "cell": to_config(self.cell)}
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(cls, config: dict[str, Any], custom_objects=None):
         """A wrapper around the cell of the config."""
         config = dict(config)
         cell = config.pop("cell")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike, Variable
+from tapeflow.core.annotations import DTypeLike, IntLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -40,7 +40,7 @@ _PARTS = {
 }
 
 
-def set_weight_settings(cell, arguments: dict[str, Any]):
+def set_weight_settings(cell: Any, arguments: dict[str, Any]):
     """Sets the initializers, regularizers and constraints among a constructor's arguments on a cell."""
     for part, module in _PARTS.items():
         for weight in _WEIGHTS:
@@ -97,7 +97,7 @@ class AbstractRNNCell(ZeroStates, Layer):
         raise NotImplementedError("Abstract method")
 
 
-def first_states(cell: GRUCell | LSTMCell | SimpleRNNCell, batch_size, dtype: DTypeLike):
+def first_states(cell: GRUCell | LSTMCell | SimpleRNNCell, batch_size: Any, dtype: DTypeLike):
     """The states that a cell of any kind begins with: its own, or zeros where it says nothing."""
     make = getattr(cell, "get_initial_state", None)
     if make is None:
@@ -109,7 +109,9 @@ def first_states(cell: GRUCell | LSTMCell | SimpleRNNCell, batch_size, dtype: DT
     return make(**given)
 
 
-def initial_state(state_size: Sequence[int] | int, inputs, batch_size: int | None, dtype: DTypeLike | None):
+def initial_state(
+    state_size: Sequence[int] | int, inputs: TensorLike | None, batch_size: IntLike | None, dtype: DTypeLike | None
+):
     """Zeros of (batch_size, *size) for each size of the structure, the batch taken from inputs if given."""
     if is_number(inputs):
         inputs, batch_size = None, inputs
@@ -142,7 +144,7 @@ def is_size(value: TensorLike):
     return isinstance(value, (int, TensorShape)) or not nest.is_nested(value)
 
 
-def map_sizes(function: Callable[..., Any], sizes):
+def map_sizes(function: Callable[..., Any], sizes: Any):
     """function of every size of a structure of sizes; TensorShapes are leaves."""
     if is_size(sizes):
         return function(sizes)
@@ -221,9 +223,7 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
             constraint=getattr(self, f"{kind}_constraint"),
         )
 
-    def _project_by(
-        self, inputs, kernel: Variable, bias, training: bool | Tensor | None, time_axis: int | None
-    ):
+    def _project_by(self, inputs: Any, kernel: Variable, bias, training: bool | Tensor | None, time_axis: int | None):
         """inputs @ kernel + bias with dropout, for one time, or a sequence with its times along `time_axis`."""
         if not self.dropout or training is None or training is False:
             outputs = _times(inputs, kernel)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import ShapeLike, Tensor
+from tapeflow.core.annotations import Configurable, ShapeLike, Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, regularizers, settings
@@ -35,13 +35,15 @@ class ConvLSTMCell(DropoutRNNCellMixin):
     """One step of an LSTM over images of `rank` axes."""
 
     def __init__(
-        self, rank, filters, kernel_size, strides=1, padding: str = "valid", data_format: str | None = None,
-        dilation_rate=1, activation: str = "tanh", recurrent_activation=DEFAULT, use_bias: bool = True,
+        self, rank, filters, kernel_size: int | Sequence[int], strides: int | Sequence[int] = 1,
+        padding: str = "valid", data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
+        activation: str = "tanh", recurrent_activation=DEFAULT, use_bias: bool = True,
         kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
-        bias_initializer: str = "zeros", unit_forget_bias: bool = True, kernel_regularizer=None,
-        recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
-        **kwargs,
+        bias_initializer: str = "zeros", unit_forget_bias: bool = True,
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None,
+        dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None, **kwargs,
     ):
         super().__init__(**kwargs)
         if filters is not None and filters <= 0:
@@ -95,7 +97,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             self.bias = self._weight("bias", (columns,), "bias", initializer)
         self.built = True
 
-    def _weight(self, name: str, shape: Sequence[Any], kind, initializer=None):
+    def _weight(self, name: str, shape: Sequence[Any], kind: str, initializer=None):
         return self.add_weight(
             name,
             shape,
@@ -104,7 +106,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             constraint=getattr(self, f"{kind}_constraint"),
         )
 
-    def _convolve(self, x, kernel, strides, padding, dilations=None):
+    def _convolve(self, x: Tensor, kernel, strides, padding, dilations=None):
         first = self.data_format == "channels_first"
         if first:  # the CPU's kernels have channels last
             x = transpose(x, [0, *range(2, self.rank + 2), 1])
@@ -114,10 +116,10 @@ class ConvLSTMCell(DropoutRNNCellMixin):
             transpose(outputs, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else outputs
         )
 
-    def call(self, inputs, states, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
-    def project(self, inputs, training: bool | Tensor | None):
+    def project(self, inputs: Tensor, training: bool | Tensor | None):
         """The part of the step that needs no states."""
         masks = self.get_dropout_mask_for_cell(inputs, training, 4)
         x = self._gates(inputs, masks, self.kernel, self.strides, self.padding, self.dilation_rate)
@@ -126,7 +128,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         first = self.data_format == "channels_first"
         return x + (reshape(self.bias, [-1, *[1] * self.rank]) if first else self.bias)
 
-    def step(self, projected, states, training: bool | Tensor | None):
+    def step(self, projected, states: Sequence[Tensor], training: bool | Tensor | None):
         """The rest of the step."""
         h, c = states
         axis = 1 if self.data_format == "channels_first" else -1
@@ -138,7 +140,7 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         h = gate(o) * self.activation(c)
         return h, [h, c]
 
-    def _gates(self, x, masks, kernel, strides, padding, dilations):
+    def _gates(self, x: Tensor, masks, kernel, strides, padding, dilations):
         """The convolutions of all gates at once, or, where each has its own dropout, one by one."""
         strides = normalize_tuple(strides, self.rank, "strides")
         if masks is None:

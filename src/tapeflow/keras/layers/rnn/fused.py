@@ -52,7 +52,7 @@ _KNOWN = {
 }
 
 
-def _fits(cell, dtype: DType, training: bool | Tensor) -> bool:
+def _fits(cell: Any, dtype: DType, training: bool | Tensor) -> bool:
     if type(cell) not in _KNOWN or (
         cell.recurrent_dropout and training is not None and training is not False
     ):
@@ -115,7 +115,7 @@ def run(layer: Any, inputs: Any, initial_state: list, mask: Any, training: Any, 
     return last, outputs, final if stacked else final[0]
 
 
-def _masked(outputs: Tensor, last, mask: Tensor, time_axis: int, layer, fresh: bool):
+def _masked(outputs: Tensor, last: Any, mask: Tensor, time_axis: int, layer: Any, fresh: bool):
     """The outputs of steps that do not count: zeros, or those of the step before, which were zeros at first."""
     if not layer.zero_output_for_mask:
         if fresh:

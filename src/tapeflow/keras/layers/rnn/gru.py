@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
@@ -40,13 +40,14 @@ class GRUCell(GatedCell):
     gates = 3
 
     def __init__(
-        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
-        use_bias: bool = True, kernel_initializer: dict[str, Any] | str = "glorot_uniform",
-        recurrent_initializer: dict[str, Any] | str = "orthogonal",
-        bias_initializer: dict[str, Any] | str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-        dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True,
-        seed: int | None = None, **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid", use_bias: bool = True,
+        kernel_initializer: dict[str, Any] | str = "glorot_uniform",
+        recurrent_initializer: dict[str, Any] | str = "orthogonal", bias_initializer: dict[str, Any] | str = "zeros",
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None,
+        dropout: float = 0.0, recurrent_dropout: float = 0.0, reset_after: bool = True, seed: int | None = None,
+        **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
         self.recurrent_activation = activations.get(recurrent_activation)
@@ -90,7 +91,7 @@ class GRUCell(GatedCell):
         h = update * h + (1 - update) * self.activation(candidate)
         return h, [h] if nest.is_nested(states) else h
 
-    def call(self, inputs, states, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
     def get_config(self):
@@ -102,7 +103,7 @@ class GRUCell(GatedCell):
         }
 
 
-def _masked(x, mask):
+def _masked(x: Tensor, mask):
     return x if mask is None else x * mask
 
 
@@ -150,15 +151,16 @@ class GRU(CellLayer):
     _cell_class = GRUCell
 
     def __init__(
-        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
-        use_bias: bool = True, kernel_initializer: dict[str, Any] | str = "glorot_uniform",
-        recurrent_initializer: dict[str, Any] | str = "orthogonal",
-        bias_initializer: dict[str, Any] | str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
-        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
-        stateful: bool = False, unroll: bool = False, reset_after: bool = True, use_cudnn: str = "auto",
-        **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid", use_bias: bool = True,
+        kernel_initializer: dict[str, Any] | str = "glorot_uniform",
+        recurrent_initializer: dict[str, Any] | str = "orthogonal", bias_initializer: dict[str, Any] | str = "zeros",
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, activity_regularizer: Configurable | None = None,
+        kernel_constraint: Configurable | None = None, recurrent_constraint: Configurable | None = None,
+        bias_constraint: Configurable | None = None, dropout: float = 0.0, recurrent_dropout: float = 0.0,
+        seed: int | None = None, return_sequences: bool = False, return_state: bool = False,
+        go_backwards: bool = False, stateful: bool = False, unroll: bool = False, reset_after: bool = True,
+        use_cudnn: str = "auto", **kwargs,
     ):
         self._make(locals())
 
@@ -170,11 +172,13 @@ class CuDNNGRU(CellLayer):
     _cell_class = GRUCell
 
     def __init__(
-        self, units, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
-        bias_initializer: str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, return_sequences: bool = False, return_state: bool = False,
-        go_backwards: bool = False, stateful: bool = False, **kwargs,
+        self, units: int, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", kernel_regularizer: Configurable | None = None,
+        recurrent_regularizer: Configurable | None = None, bias_regularizer: Configurable | None = None,
+        activity_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None,
+        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
+        stateful: bool = False, **kwargs,
     ):
         self._make(locals(), cell=_CuDNNGRUCell)
 

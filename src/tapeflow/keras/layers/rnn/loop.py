@@ -149,7 +149,7 @@ def _chosen(mask: Tensor, output: Tensor, before):
     return nest.pack_sequence_as(output, chosen)
 
 
-def _where(mask, new, old: Tensor):
+def _where(mask: Any, new: Any, old: Tensor):
     """new where the mask of the step (batch, 1) holds, else old; for any rank but scalars, which are always new."""
     if not isinstance(new, Tensor) or new.shape.rank == 0:
         return new

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell
@@ -40,11 +40,12 @@ class LSTMCell(GatedCell):
     gates = 4
 
     def __init__(
-        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
-        use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
-        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros",
-        unit_forget_bias: bool = True, kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid", use_bias: bool = True,
+        kernel_initializer: Configurable = "glorot_uniform", recurrent_initializer: Configurable = "orthogonal",
+        bias_initializer: Configurable = "zeros", unit_forget_bias: bool = True,
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None,
         dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None, **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals())
@@ -67,7 +68,7 @@ class LSTMCell(GatedCell):
 
         self._make_weights(input_shape, bias_initializer=initializer)
 
-    def project(self, inputs: TensorLike, training: bool | Tensor, time_axis: int | None = None):
+    def project(self, inputs: TensorLike, training: bool | Tensor | None, time_axis: int | None = None):
         """The part of the step that needs no states, for one time or a sequence."""
         return self._project_by(inputs, self.kernel, self.bias, training, time_axis)
 
@@ -81,7 +82,7 @@ class LSTMCell(GatedCell):
         h = gate(o) * self.activation(c)
         return h, [h, c]
 
-    def call(self, inputs, states, training=None):
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
     def get_config(self):
@@ -138,14 +139,15 @@ class LSTM(CellLayer):
     _cell_class = LSTMCell
 
     def __init__(
-        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid",
-        use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
-        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros",
-        unit_forget_bias: bool = True, kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0, seed: int | None = None,
-        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
-        stateful: bool = False, unroll: bool = False, use_cudnn: str = "auto", **kwargs,
+        self, units: int, activation: str = "tanh", recurrent_activation: str = "sigmoid", use_bias: bool = True,
+        kernel_initializer: Configurable = "glorot_uniform", recurrent_initializer: Configurable = "orthogonal",
+        bias_initializer: Configurable = "zeros", unit_forget_bias: bool = True,
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, activity_regularizer: Configurable | None = None,
+        kernel_constraint: Configurable | None = None, recurrent_constraint: Configurable | None = None,
+        bias_constraint: Configurable | None = None, dropout: float = 0.0, recurrent_dropout: float = 0.0,
+        seed: int | None = None, return_sequences: bool = False, return_state: bool = False,
+        go_backwards: bool = False, stateful: bool = False, unroll: bool = False, use_cudnn: str = "auto", **kwargs,
     ):
         self._make(locals())
 
@@ -157,11 +159,13 @@ class CuDNNLSTM(CellLayer):
     _cell_class = LSTMCell
 
     def __init__(
-        self, units, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
-        bias_initializer: str = "zeros", unit_forget_bias: bool = True, kernel_regularizer=None,
-        recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
-        recurrent_constraint=None, bias_constraint=None, return_sequences: bool = False,
-        return_state: bool = False, go_backwards: bool = False, stateful: bool = False, **kwargs,
+        self, units: int, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
+        bias_initializer: str = "zeros", unit_forget_bias: bool = True,
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, activity_regularizer: Configurable | None = None,
+        kernel_constraint: Configurable | None = None, recurrent_constraint: Configurable | None = None,
+        bias_constraint: Configurable | None = None, return_sequences: bool = False, return_state: bool = False,
+        go_backwards: bool = False, stateful: bool = False, **kwargs,
     ):
         self._make(locals(), cell=_CuDNNLSTMCell)
 

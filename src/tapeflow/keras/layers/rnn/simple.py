@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
@@ -34,9 +34,11 @@ class SimpleRNNCell(GatedCell):
 
     def __init__(
         self, units, activation="tanh", use_bias: bool = True, kernel_initializer: str = "glorot_uniform",
-        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros", kernel_regularizer=None,
-        recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, seed: int | None = None, **kwargs,
+        recurrent_initializer: str = "orthogonal", bias_initializer: str = "zeros",
+        kernel_regularizer: Configurable | None = None, recurrent_regularizer: Configurable | None = None,
+        bias_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None, dropout=0.0,
+        recurrent_dropout=0.0, seed: int | None = None, **kwargs,
     ):
         self._configure(units, activation, use_bias, dropout, recurrent_dropout, locals(), noise_first=True)
 
@@ -59,7 +61,7 @@ class SimpleRNNCell(GatedCell):
             output = self.activation(output)
         return output, [output] if nest.is_nested(states) else output
 
-    def call(self, inputs, states, training: bool | Tensor | None = None):
+    def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
 
 
@@ -103,10 +105,12 @@ class SimpleRNN(CellLayer):
     def __init__(
         self, units: int, activation: str | None = "tanh", use_bias: bool = True,
         kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
-        bias_initializer: str = "zeros", kernel_regularizer=None, recurrent_regularizer=None,
-        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-        bias_constraint=None, dropout: float = 0.0, recurrent_dropout: float = 0.0,
-        return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
-        stateful: bool = False, unroll: bool = False, seed: int | None = None, **kwargs,
+        bias_initializer: str = "zeros", kernel_regularizer: Configurable | None = None,
+        recurrent_regularizer: Configurable | None = None, bias_regularizer: Configurable | None = None,
+        activity_regularizer: Configurable | None = None, kernel_constraint: Configurable | None = None,
+        recurrent_constraint: Configurable | None = None, bias_constraint: Configurable | None = None,
+        dropout: float = 0.0, recurrent_dropout: float = 0.0, return_sequences: bool = False,
+        return_state: bool = False, go_backwards: bool = False, stateful: bool = False, unroll: bool = False,
+        seed: int | None = None, **kwargs,
     ):
         self._make(locals())

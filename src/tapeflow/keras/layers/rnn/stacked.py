@@ -63,7 +63,7 @@ class StackedRNNCells(Layer):
         return size if is_size(size) else next(iter(size))
 
     def get_initial_state(
-        self, inputs=None, batch_size: TensorLike | None = None, dtype: DTypeLike | None = None
+        self, inputs: Tensor | None = None, batch_size: TensorLike | None = None, dtype: DTypeLike | None = None
     ):
         """The states of the first step, cell by cell."""
         if is_number(inputs):

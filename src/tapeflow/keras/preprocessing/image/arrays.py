@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -96,7 +98,7 @@ def img_to_array(img, data_format: str | None = None, dtype=None):
     raise ValueError(f"Unsupported image shape: {x.shape}")
 
 
-def save_img(path, x, data_format: str | None = None, file_format=None, scale: bool = True, **kwargs):
+def save_img(path, x: np.ndarray, data_format: str | None = None, file_format=None, scale: bool = True, **kwargs):
     """Write an array as an image file.
 
     Args:
@@ -117,7 +119,8 @@ def save_img(path, x, data_format: str | None = None, file_format=None, scale: b
 
 
 def load_img(
-    path, color_mode: str = "rgb", target_size=None, interpolation: str = "nearest", keep_aspect_ratio: bool = False
+    path: Any, color_mode: str = "rgb", target_size: Sequence[int] | None = None, interpolation: str = "nearest",
+    keep_aspect_ratio: bool = False,
 ):
     """Read an image file.
 
@@ -167,14 +170,16 @@ def load_img(
     return img.resize(size, how)
 
 
-def _clipped(numerator, denominator, most):
+def _clipped(numerator: int, denominator: int, most: int):
     """numerator / denominator as a size from 1 to `most`, which may be tensors."""
     if isinstance(numerator, int) and isinstance(most, int):
         return max(1, min(most, int(numerator / denominator)))
     return maximum(1, minimum(most, cast(cast(numerator, "float32") / denominator, "int32")))
 
 
-def smart_resize(x, size, interpolation: str = "bilinear", data_format: str = "channels_last", **kwargs):
+def smart_resize(
+    x: np.ndarray, size: Sequence[int], interpolation: str = "bilinear", data_format: str = "channels_last", **kwargs
+):
     """Resize images without distortion: they are cut to the shape of the target first.
 
     Args:

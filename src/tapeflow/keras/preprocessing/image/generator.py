@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, PathLike, Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.preprocessing.image import transforms
@@ -31,7 +32,7 @@ class Iterator(Sequence):
 
     white_list_formats = WHITE_LIST
 
-    def __init__(self, n, batch_size, shuffle: bool, seed: int | None, **kwargs):
+    def __init__(self, n: int, batch_size: int, shuffle: bool, seed: int | None, **kwargs):
         super().__init__(**kwargs)
         self.n, self.batch_size, self.shuffle, self.seed = n, batch_size, shuffle, seed
         self.batch_index = 0
@@ -214,8 +215,9 @@ class _Files(Iterator):
     """Batches of image files."""
 
     def set_processing_attrs(
-        self, image_data_generator, target_size, color_mode, data_format: str, save_to_dir, save_prefix,
-        save_format, subset, interpolation, keep_aspect_ratio,
+        self, image_data_generator: ImageDataGenerator, target_size, color_mode: str, data_format: str,
+        save_to_dir: PathLike | None, save_prefix: str, save_format: str, subset: str | None, interpolation: str,
+        keep_aspect_ratio: bool,
     ):
         """Keeps how files become arrays."""
         if color_mode not in ("rgb", "rgba", "grayscale"):
@@ -309,11 +311,11 @@ class DirectoryIterator(_Files):
     allowed_class_modes = frozenset({"categorical", "binary", "sparse", "input", None})
 
     def __init__(
-        self, directory, image_data_generator, target_size=(256, 256), color_mode: str = "rgb", classes=None,
-        class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True, seed: int | None = None,
-        data_format: str | None = None, save_to_dir=None, save_prefix: str = "", save_format: str = "png",
-        follow_links: bool = False, subset=None, interpolation: str = "nearest",
-        keep_aspect_ratio: bool = False, dtype: DTypeLike | None = None,
+        self, directory, image_data_generator: ImageDataGenerator, target_size=(256, 256), color_mode: str = "rgb",
+        classes=None, class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True,
+        seed: int | None = None, data_format: str | None = None, save_to_dir: PathLike | None = None,
+        save_prefix: str = "", save_format: str = "png", follow_links: bool = False, subset: str | None = None,
+        interpolation: str = "nearest", keep_aspect_ratio: bool = False, dtype: DTypeLike | None = None,
     ):
         data_format = data_format or settings.image_data_format()
         self.set_processing_attrs(
@@ -432,7 +434,7 @@ class DataFrameIterator(_Files):
         super().__init__(self.samples, batch_size, shuffle, seed)
 
 
-def _images(folder, follow_links):
+def _images(folder: str, follow_links: bool):
     for root, _, names in os.walk(folder, followlinks=follow_links):
         for name in sorted(names):
             if name.lower().endswith(tuple(f".{ending}" for ending in WHITE_LIST)):
@@ -472,13 +474,12 @@ class ImageDataGenerator:
     def __init__(
         self, featurewise_center: bool = False, samplewise_center: bool = False,
         featurewise_std_normalization: bool = False, samplewise_std_normalization: bool = False,
-        zca_whitening: bool = False, zca_epsilon: float = 1e-6, rotation_range=0,
+        zca_whitening: bool = False, zca_epsilon: float = 1e-6, rotation_range: int = 0,
         width_shift_range: float = 0.0, height_shift_range: float = 0.0, brightness_range=None,
         shear_range: float = 0.0, zoom_range: float = 0.0, channel_shift_range: float = 0.0,
-        fill_mode: str = "nearest", cval: float = 0.0, horizontal_flip: bool = False,
-        vertical_flip: bool = False, rescale=None, preprocessing_function=None,
-        data_format: str | None = None, validation_split: float = 0.0, interpolation_order=1,
-        dtype: DTypeLike | None = None,
+        fill_mode: str = "nearest", cval: float = 0.0, horizontal_flip: bool = False, vertical_flip: bool = False,
+        rescale: float | None = None, preprocessing_function=None, data_format: str | None = None,
+        validation_split: float = 0.0, interpolation_order: int = 1, dtype: DTypeLike | None = None,
     ):
         self.featurewise_center = featurewise_center or zca_whitening
         self.samplewise_center = samplewise_center or samplewise_std_normalization
@@ -526,9 +527,9 @@ class ImageDataGenerator:
         self.brightness_range = brightness_range
 
     def flow(
-        self, x, y=None, batch_size: int = 32, shuffle: bool = True, sample_weight=None,
-        seed: int | None = None, save_to_dir=None, save_prefix: str = "", save_format: str = "png",
-        ignore_class_split: bool = False, subset=None,
+        self, x: np.ndarray, y: np.ndarray | None = None, batch_size: int = 32, shuffle: bool = True,
+        sample_weight: TensorLike | None = None, seed: int | None = None, save_to_dir: PathLike | None = None,
+        save_prefix: str = "", save_format: str = "png", ignore_class_split: bool = False, subset: str | None = None,
     ):
         """Make batches of an array of images.
 
@@ -561,8 +562,9 @@ class ImageDataGenerator:
     def flow_from_directory(
         self, directory, target_size=(256, 256), color_mode: str = "rgb", classes=None,
         class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True, seed: int | None = None,
-        save_to_dir=None, save_prefix: str = "", save_format: str = "png", follow_links: bool = False,
-        subset=None, interpolation: str = "nearest", keep_aspect_ratio: bool = False,
+        save_to_dir: PathLike | None = None, save_prefix: str = "", save_format: str = "png",
+        follow_links: bool = False, subset: str | None = None, interpolation: str = "nearest",
+        keep_aspect_ratio: bool = False,
     ):
         """Make batches of the images of a folder that has a folder for every class.
 
@@ -594,11 +596,11 @@ class ImageDataGenerator:
         )  # fmt: skip
 
     def flow_from_dataframe(
-        self, dataframe, directory=None, x_col: str = "filename", y_col: str = "class", weight_col=None,
-        target_size=(256, 256), color_mode: str = "rgb", classes=None, class_mode: str = "categorical",
-        batch_size: int = 32, shuffle: bool = True, seed: int | None = None, save_to_dir=None,
-        save_prefix: str = "", save_format: str = "png", subset=None, interpolation: str = "nearest",
-        validate_filenames: bool = True, **kwargs,
+        self, dataframe, directory: PathLike | None = None, x_col: str = "filename", y_col: str = "class",
+        weight_col=None, target_size=(256, 256), color_mode: str = "rgb", classes=None,
+        class_mode: str = "categorical", batch_size: int = 32, shuffle: bool = True, seed: int | None = None,
+        save_to_dir: PathLike | None = None, save_prefix: str = "", save_format: str = "png",
+        subset: str | None = None, interpolation: str = "nearest", validate_filenames: bool = True, **kwargs,
     ):
         """Make batches of the images that a table of pandas names.
 
@@ -633,7 +635,7 @@ class ImageDataGenerator:
             save_format, subset, interpolation, False, self.dtype, validate_filenames,
         )  # fmt: skip
 
-    def standardize(self, x):
+    def standardize(self, x: np.ndarray):
         """The image (or batch) with its values changed as the settings say."""
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
@@ -690,7 +692,7 @@ class ImageDataGenerator:
         }  # fmt: skip
 
     @staticmethod
-    def _shift(given, size):
+    def _shift(given: float, size: int):
         if not np.any(given):
             return 0
         if np.ndim(given):
@@ -700,7 +702,7 @@ class ImageDataGenerator:
         move = np.random.uniform(-given, given)
         return move * size if np.max(given) < 1 else move
 
-    def apply_transform(self, x, transform_parameters):
+    def apply_transform(self, x, transform_parameters: dict[str, Any]):
         """Change an image.
 
         Args:
@@ -727,7 +729,7 @@ class ImageDataGenerator:
             x = transforms.apply_brightness_shift(x, get("brightness"), False)
         return x
 
-    def random_transform(self, x, seed: int | None = None):
+    def random_transform(self, x: Tensor, seed: int | None = None):
         """Change an image at random.
 
         Args:

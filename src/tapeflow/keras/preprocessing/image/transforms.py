@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tapeflow.core import extras
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
 
 
 def apply_affine_transform(
-    x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=1, col_axis=2, channel_axis=0,
-    fill_mode: str = "nearest", cval: float = 0.0, order=1,
+    x, theta: int = 0, tx: int = 0, ty: int = 0, shear: int = 0, zx: int = 1, zy: int = 1, row_axis=1, col_axis=2,
+    channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0, order=1,
 ):
     """Turn, shift, shear and zoom an image, around its centre.
 
@@ -69,14 +72,14 @@ def apply_affine_transform(
     return np.moveaxis(planes, (0, 1, 2), (channel_axis, row_axis, col_axis))
 
 
-def _shear_matrix(shear):
+def _shear_matrix(shear: float):
     a = np.deg2rad(shear)
     return np.array([[1, -np.sin(a), 0], [0, np.cos(a), 0], [0, 0, 1]])
 
 
 def random_rotation(
-    x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
-    interpolation_order=1,
+    x: TensorLike, rg, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str = "nearest",
+    cval: float = 0.0, interpolation_order: int = 1,
 ):
     """Turn an image by a random angle.
 
@@ -98,7 +101,7 @@ def random_rotation(
 
 
 def random_shift(
-    x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
+    x: Any, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
     interpolation_order=1,
 ):
     """Shift an image at random.
@@ -123,8 +126,8 @@ def random_shift(
 
 
 def random_shear(
-    x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
-    interpolation_order=1,
+    x: TensorLike, intensity, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0, fill_mode: str = "nearest",
+    cval: float = 0.0, interpolation_order: int = 1,
 ):
     """Shear an image at random.
 
@@ -146,8 +149,8 @@ def random_shear(
 
 
 def random_zoom(
-    x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0,
-    interpolation_order=1,
+    x: TensorLike, zoom_range, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0,
+    fill_mode: str = "nearest", cval: float = 0.0, interpolation_order: int = 1,
 ):
     """Zoom an image by random factors.
 
@@ -178,7 +181,7 @@ def random_zoom(
     )  # fmt: skip
 
 
-def apply_channel_shift(x, intensity, channel_axis=0):
+def apply_channel_shift(x, intensity, channel_axis: int = 0):
     """Add a number to all channels, within the image's own range.
 
     Args:
@@ -192,7 +195,7 @@ def apply_channel_shift(x, intensity, channel_axis=0):
     return np.clip(x + intensity, np.min(x), np.max(x))
 
 
-def random_channel_shift(x, intensity_range, channel_axis=0):
+def random_channel_shift(x: TensorLike, intensity_range, channel_axis: int = 0):
     """Add a random number to all channels, within the image's own range.
 
     Args:
@@ -207,7 +210,7 @@ def random_channel_shift(x, intensity_range, channel_axis=0):
     return apply_channel_shift(x, intensity, channel_axis=channel_axis)
 
 
-def apply_brightness_shift(x, brightness, scale: bool = True):
+def apply_brightness_shift(x: Any, brightness, scale: bool = True):
     """Make an image brighter or darker.
 
     Args:
@@ -233,7 +236,7 @@ def apply_brightness_shift(x, brightness, scale: bool = True):
     return x
 
 
-def random_brightness(x, brightness_range, scale: bool = True):
+def random_brightness(x: TensorLike, brightness_range, scale: bool = True):
     """Make an image brighter or darker at random.
 
     Args:
@@ -254,7 +257,7 @@ def random_brightness(x, brightness_range, scale: bool = True):
     return apply_brightness_shift(x, np.random.uniform(*brightness_range), scale)
 
 
-def flip_axis(x, axis):
+def flip_axis(x: np.ndarray, axis: int):
     """Reverse an array along an axis.
 
     Args:
