@@ -61,6 +61,58 @@ def test_filter_gradient(split, image, size, out_depth, stride, dilation, before
     np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("image", "size", "strides", "data_format"),
+    [
+        ((4, 9, 7, 1), (3, 7), (1, 1), "NHWC"),  # a filter over embedded words
+        ((4, 9, 7, 3), (3, 7), (2, 5), "NHWC"),
+        ((2, 5, 7, 3), (5, 7), (1, 1), "NHWC"),
+        ((2, 5, 7, 3), (5, 7), (3, 3), "NHWC"),
+        ((2, 5, 7, 3), (5, 2), (1, 2), "NHWC"),
+        ((2, 5, 1, 3), (2, 1), (1, 1), "NHWC"),
+        ((2, 3, 9, 7), (3, 7), (2, 1), "NCHW"),
+    ],
+)
+def test_filters_as_wide_as_the_image(image, size, strides, data_format):
+    rng = np.random.default_rng(0)
+    first = data_format == "NCHW"
+    depth = image[1] if first else image[3]
+    x, w = rng.normal(size=image), rng.normal(size=(*size, depth, 5))
+    rows = np.moveaxis(x, 1, 3) if first else x
+    height, width = ((n - k) // s + 1 for n, k, s in zip(rows.shape[1:3], size, strides, strict=True))
+    attrs = {
+        "strides": [1, 1, *strides] if first else [1, *strides, 1],
+        "padding": "VALID",
+        "data_format": data_format,
+    }
+
+    def taps(rows, r, s):
+        return rows[:, r * strides[0] : r * strides[0] + size[0], s * strides[1] : s * strides[1] + size[1]]
+
+    want = np.stack(
+        [np.stack([np.tensordot(taps(rows, r, s), w, 3) for s in range(width)], 1) for r in range(height)], 1
+    )
+    dy = rng.normal(size=want.shape)
+    want_w = sum(
+        np.tensordot(taps(rows, r, s), dy[:, r, s], (0, 0)) for r in range(height) for s in range(width)
+    )
+    want_x = np.zeros_like(rows)
+    for r, s in np.ndindex(height, width):
+        taps(want_x, r, s)[...] += np.tensordot(dy[:, r, s], w, (1, 3))
+    if first:
+        want, want_x = np.moveaxis(want, 3, 1), np.moveaxis(want_x, 3, 1)
+    images, filters, of_output = (
+        tf.constant(v, tf.float32) for v in (x, w, np.moveaxis(dy, 3, 1) if first else dy)
+    )
+    with tf.GradientTape() as tape:
+        tape.watch([images, filters])
+        y = tf.raw_ops.Conv2D(input=images, filter=filters, **attrs)
+    np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-4)
+    of_images, of_filters = tape.gradient(y, [images, filters], of_output)
+    np.testing.assert_allclose(of_filters, want_w, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(of_images, want_x, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
 @pytest.mark.parametrize("channels", range(1, 20))
 def test_maxima_of_any_number_of_channels(channels, dtype):

@@ -44,7 +44,7 @@ __all__ = [
 
 
 @add_arg_scope
-def add_loss(loss: TensorLike, loss_collection: str = "losses"):
+def add_loss(loss: TensorLike, loss_collection: str | None = "losses"):
     """Puts a loss into a collection, unless that is None."""
     if loss_collection:
         _add_loss(loss, loss_collection)

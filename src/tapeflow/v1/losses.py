@@ -113,7 +113,7 @@ def _check_weights(weights, values: Tensor):
 @public
 @names_itself
 def compute_weighted_loss(
-    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: str = LOSSES,
+    losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None, loss_collection: str | None = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Losses times weights, which broadcast to them, reduced; added to `loss_collection` in graphs.
@@ -172,7 +172,7 @@ def add_loss_to(loss: TensorLike, loss_collection: str):
 
 
 @public
-def add_loss(loss: TensorLike, loss_collection: str = LOSSES):
+def add_loss(loss: TensorLike, loss_collection: str | None = LOSSES):
     """Add a loss to a collection of the graph being built; eagerly there are no collections.
 
     Args:
@@ -183,7 +183,7 @@ def add_loss(loss: TensorLike, loss_collection: str = LOSSES):
 
 
 @public
-def get_losses(scope=None, loss_collection: str = LOSSES):
+def get_losses(scope=None, loss_collection: str | None = LOSSES):
     """The losses collected in the graph being built; eagerly an empty list.
 
     Args:
@@ -240,7 +240,7 @@ def _pair(labels, predictions):
 
 @public
 def absolute_difference(
-    labels: Any, predictions: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: Any, predictions: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """|predictions - labels|.
@@ -263,7 +263,7 @@ def absolute_difference(
 @public
 def mean_squared_error(
     labels: TensorLike, predictions: TensorLike, weights: TensorLike = 1.0, scope=None,
-    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+    loss_collection: str | None = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """(predictions - labels)^2.
 
@@ -285,7 +285,7 @@ def mean_squared_error(
 @public
 def cosine_distance(
     labels: Any, predictions: Any, axis: int | None = None, weights: TensorLike = 1.0, scope=None,
-    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
+    loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
 ):
     """1 - the cosine between vectors along `axis`, which must be of length 1 already.
 
@@ -311,7 +311,7 @@ def cosine_distance(
 
 @public
 def hinge_loss(
-    labels: Any, logits: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: Any, logits: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """max(0, 1 - (2 labels - 1) * logits), for labels 0 and 1.
@@ -334,7 +334,7 @@ def hinge_loss(
 @public
 def huber_loss(
     labels: Any, predictions: Any, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
-    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+    loss_collection: str | None = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond.
 
@@ -359,7 +359,7 @@ def huber_loss(
 @public
 def log_loss(
     labels: Any, predictions: Any, weights: TensorLike = 1.0, epsilon: TensorLike = 1e-7, scope=None,
-    loss_collection: str = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+    loss_collection: str | None = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """-labels * log(predictions) - (1 - labels) * log(1 - predictions).
 
@@ -381,7 +381,7 @@ def log_loss(
 
 @public
 def mean_pairwise_squared_error(
-    labels, predictions, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES
+    labels, predictions, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES
 ):
     """Mean over pairs of elements of a sample of the squared error of their difference.
 
@@ -416,7 +416,7 @@ def mean_pairwise_squared_error(
 @public
 def sigmoid_cross_entropy(
     multi_class_labels: TensorLike, logits: TensorLike, weights=1.0, label_smoothing: Any = 0, scope=None,
-    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of independent labels and sigmoid(logits).
 
@@ -446,7 +446,7 @@ def sigmoid_cross_entropy(
 @public
 def softmax_cross_entropy(
     onehot_labels: TensorLike, logits: Any, weights=1.0, label_smoothing: Any = 0, scope=None,
-    loss_collection: str = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+    loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of rows of probabilities and softmax(logits).
 
@@ -475,7 +475,7 @@ def softmax_cross_entropy(
 
 @public
 def sparse_softmax_cross_entropy(
-    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope=None, loss_collection: str = LOSSES,
+    labels: TensorLike, logits: TensorLike, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of class numbers and softmax(logits).
