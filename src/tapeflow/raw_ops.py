@@ -7,7 +7,6 @@ import inspect
 import typing  # by its own name, as there is an op Any
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from tapeflow.core import context
 from tapeflow.core.dtypes import as_dtype
@@ -19,7 +18,7 @@ from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
 from tapeflow.ops.state.resource_op import ResourceOp, row_of
-from tapeflow.ops.table import REGISTRY, func, type_list
+from tapeflow.ops.table import REGISTRY, Kind, func, type_list
 from tapeflow.ops.table import dtype as dtype_kind
 
 # Arguments that TensorFlow's Python functions call otherwise than the op itself.
@@ -110,7 +109,7 @@ def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     return [*found[:at], list(found[at : at + length]), *found[at + length :]]
 
 
-def _as_kind(kind: Any, key: str, value: typing.Any) -> typing.Any:
+def _as_kind(kind: Kind, key: str, value: typing.Any) -> typing.Any:
     if kind == func:
         return raw_nodes.body_of(key, value)
     if kind.elements == type_list.elements:

@@ -163,7 +163,7 @@ def compute_weighted_loss(
         return add_loss_to(cast(loss, dtype), loss_collection)
 
 
-def add_loss_to(loss: TensorLike, loss_collection: str):
+def add_loss_to(loss: TensorLike, loss_collection: str | None):
     """Adds a loss to a collection of the graph being built, if any; returns the loss."""
     graph = current_graph()
     if loss_collection and graph is not None:
