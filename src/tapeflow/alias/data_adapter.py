@@ -94,7 +94,7 @@ class DataHandler:
       max_queue_size: not used, as batches are made by one thread.
       workers: not used.
       use_multiprocessing: not used.
-      model: the model, of which the number of steps in an execution is taken where it is not given.
+      model: not used; TensorFlow asks it which adapters it takes.
       steps_per_execution: a number or a variable: how many steps the caller runs at once.
       distribute: not used: one process sees all data.
     """

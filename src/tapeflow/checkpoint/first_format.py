@@ -133,7 +133,7 @@ class FirstReader:
         sizes = self._tensor(key)[1]
         return self.read_slice(key, sizes, [None] * len(sizes))
 
-    def read_slice(self, key: str, shape: Sequence[int], extents: Any) -> np.ndarray:
+    def read_slice(self, key: str, shape: Sequence[int], extents: Extents) -> np.ndarray:
         """A slice of a tensor, put together of its parts.
 
         Raises InvalidArgumentError for a tensor of another shape, DataLossError where a part is missing.
@@ -154,7 +154,7 @@ class FirstReader:
             raise self._damaged(f"tensor {key}: {error}") from None
 
     def _arrays(
-        self, key: str, dtype: DType, sizes: Sequence[int], parts: Any
+        self, key: str, dtype: DType, sizes: Sequence[int], parts: Sequence[Extents]
     ) -> Iterator[tuple[Extents, np.ndarray]]:
         for part in parts:
             raw = self._parts.get(slices.key(key, part))

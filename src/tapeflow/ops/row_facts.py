@@ -56,7 +56,7 @@ _FACTS = Facts(
 )  # fmt: skip
 
 
-def all_facts(name: str, given: Any, arguments: Iterable[Any], draws: bool) -> Facts:
+def all_facts(name: str, given: Facts, arguments: Iterable[Any], draws: bool) -> Facts:
     """The facts that a row gives, and those that follow: from others, its arguments, and whether it draws numbers."""
     found: Facts = {**_FACTS, **given}
     if len(found) > len(_FACTS):

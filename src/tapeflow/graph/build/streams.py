@@ -20,7 +20,7 @@ _numbered: Numbers = weakref.WeakKeyDictionary()
 _lock = threading.Lock()  # of the numbers
 
 
-def attrs_of(op: Operation, numbers: Any = None) -> dict[str, Any]:
+def attrs_of(op: Operation, numbers: Numbers | None = None) -> dict[str, Any]:
     """The attrs with which `op` runs: those of a seeded random op name the node's own stream.
 
     Args:

@@ -142,7 +142,7 @@ class Functions:
             open_.append(current)
             stack += dict.fromkeys(fresh)
 
-    def _build(self, name: str, given: Any) -> Body:
+    def _build(self, name: str, given: Sequence[SymbolicTensor]) -> Body:
         definition = self._definitions[name]
         graph = FuncGraph(name)
         if self.limits is not None:
@@ -174,7 +174,7 @@ class _Builder:
         self.arguments: dict[str, SymbolicTensor] = {}
         self.operations: dict[str, Operation] = {}
 
-    def build(self, given: Any) -> list[SymbolicTensor]:
+    def build(self, given: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
         from tapeflow.graph.interchange.importing import topological
 
         signature = self.definition.signature

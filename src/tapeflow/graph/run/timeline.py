@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 # (name, label, start, duration in ns, depth), as `Plan.timeline` gives them.
 Event = tuple[str, Any, int, int, int]
 
 
-def chrome_trace(events: Any) -> str:
+def chrome_trace(events: Sequence[Event]) -> str:
     """The events as JSON for chrome://tracing and Perfetto.
 
     Source: the Trace Event Format: complete events ("ph": "X"), times in microseconds.
@@ -27,7 +28,7 @@ def chrome_trace(events: Any) -> str:
     return json.dumps({"traceEvents": rows, "displayTimeUnit": "ns"})
 
 
-def fill(metadata: Any, events: Any) -> None:
+def fill(metadata: Any, events: Sequence[Event]) -> None:
     """Writes the events to the step_stats of a RunMetadata."""
     device = metadata.step_stats.dev_stats.add()
     device.device = "/job:localhost/replica:0/task:0/device:CPU:0"

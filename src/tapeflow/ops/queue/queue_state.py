@@ -53,13 +53,13 @@ class Queue(Lines):
     def _start(self) -> None:
         self._elements: Any = collections.deque()
 
-    def _put(self, element: Any) -> None:
+    def _put(self, element: _Element) -> None:
         self._elements.append(element)
 
     def _take(self) -> _Element:
         return self._elements.popleft()
 
-    def _put_back(self, elements: Any) -> None:
+    def _put_back(self, elements: list[_Element]) -> None:
         self._elements.extendleft(reversed(elements))
 
     # Calls.
@@ -102,7 +102,7 @@ class Queue(Lines):
         columns = [_rows(x) for x in components]
         self._enqueue(list(zip(*columns, strict=True)))
 
-    def _enqueue(self, elements: Any) -> None:
+    def _enqueue(self, elements: list[_Element]) -> None:
         at = 0
 
         def step() -> tuple[bool, bool]:
@@ -276,7 +276,7 @@ class PriorityQueue(Queue):
         self._elements = []
         self._count = itertools.count()
 
-    def _put(self, element: Any) -> None:
+    def _put(self, element: _Element) -> None:
         heapq.heappush(self._elements, (int(element[0].numpy()), next(self._count), element))
 
     def _take(self) -> _Element:
