@@ -24,7 +24,7 @@ from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed
+from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed, sums_by_row
 from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
@@ -86,11 +86,10 @@ def SparseTensorDenseMatMul(
         )
     wide = np.float32 if b.dtype.itemsize <= 2 else b.dtype
     products = values[:, None].astype(wide) * right[columns].astype(wide)
-    out = xp.zeros((sizes[0], right.shape[1]), wide)
     if xp is np:
-        np.add.at(out, rows, products)
+        out = sums_by_row(rows, products, sizes[0])
     else:
-        out = out.at[rows].add(products)
+        out = xp.zeros((sizes[0], right.shape[1]), wide).at[rows].add(products)
     return out.astype(b.dtype)
 
 
@@ -124,6 +123,7 @@ def _(rng: SampleGenerator):
     yield Sample(INDICES, values, SHAPE, rng.normal(4), raises=InvalidArgumentError)
     yield Sample(INDICES, values, SHAPE[:1], rng.normal(4, 2), raises=InvalidArgumentError)
     yield from _bad_parts(rng.normal(4, 2))
+    yield Sample(INDICES[::-1], values, SHAPE, rng.normal(4, 2))  # rows against their order
 
 
 @SparseTensorDenseMatMul.reference

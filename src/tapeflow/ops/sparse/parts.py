@@ -79,3 +79,16 @@ def summed(values, runs, count: int) -> np.ndarray:
     out = np.zeros(count, values.dtype)
     np.add.at(out, runs, values)
     return out
+
+
+def sums_by_row(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """The sums of the values of each row: [count, ...] from rows [n] below `count` and values [n, ...]."""
+    out = np.zeros((count, *values.shape[1:]), values.dtype)
+    if values.size == 0:
+        return out
+    if (rows[1:] < rows[:-1]).any():
+        np.add.at(out, rows, values)
+        return out
+    starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
+    out[rows[starts]] = np.add.reduceat(values, starts, axis=0)  # rows in their order: several times faster
+    return out
