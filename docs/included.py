@@ -40,4 +40,5 @@ def on_page_markdown(markdown, page, config, files):
     markdown = re.sub(
         r"<!-- paragraph of (\S+): (.+?) -->", lambda m: paragraph(m[1], m[2]), markdown
     )
+    markdown = markdown.replace("](docs/", "](")  # links of README are relative to its own folder
     return markdown.replace("<!-- missing names -->", missing_names())
