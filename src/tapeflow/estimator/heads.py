@@ -36,11 +36,8 @@ from tapeflow.ops.nn.loss import (
 )
 from tapeflow.ops.nn.softmax import softmax_v1 as softmax
 from tapeflow.ops.string.numbers import as_string
-from tapeflow.v1 import losses as losses_
-from tapeflow.v1 import metrics as metrics_
+from tapeflow.v1 import losses, metrics
 from tapeflow.v1.lookup import index_table_from_tensor
-
-losses, metrics = losses_, metrics_
 
 
 class Head:

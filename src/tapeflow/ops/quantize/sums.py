@@ -23,12 +23,12 @@ _BYTES = (dtypes.quint8, dtypes.qint8)
 _NEVER = "it computes in integers that stand for floats"
 
 
-def _reach(limits: Sequence[float], room: int) -> float:
+def _reach(limits: Sequence[float], multiple: int) -> float:
     """The greatest number that the sum stands for: so many times that of the inputs' ranges."""
     for low, high in zip(limits[::2], limits[1::2], strict=True):
         if not low < high:
             raise invalid(f"The maximum of a range must be larger than its minimum: {high} vs {low}")
-    return float(np.float32(max(map(abs, limits))) * np.float32(room))
+    return float(np.float32(max(map(abs, limits))) * np.float32(multiple))
 
 
 def _wide(out_type: DType) -> np.dtype:

@@ -24,7 +24,7 @@ from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed, sums_by_row
+from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
@@ -87,7 +87,7 @@ def SparseTensorDenseMatMul(
     wide = np.float32 if b.dtype.itemsize <= 2 else b.dtype
     products = values[:, None].astype(wide) * right[columns].astype(wide)
     if xp is np:
-        out = sums_by_row(rows, products, sizes[0])
+        out = summed(products, rows, sizes[0])
     else:
         out = xp.zeros((sizes[0], right.shape[1]), wide).at[rows].add(products)
     return out.astype(b.dtype)

@@ -74,14 +74,7 @@ def grouped(keys) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(new), np.cumsum(new) - 1
 
 
-def summed(values, runs, count: int) -> np.ndarray:
-    """The sum of the values of each run."""
-    out = np.zeros(count, values.dtype)
-    np.add.at(out, runs, values)
-    return out
-
-
-def sums_by_row(rows: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+def summed(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """The sums of the values of each row: [count, ...] from rows [n] below `count` and values [n, ...]."""
     out = np.zeros((count, *values.shape[1:]), values.dtype)
     if values.size == 0:

@@ -10,6 +10,7 @@ from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.array.construction import one_hot
@@ -56,6 +57,11 @@ class AdaptiveLayer(PreprocessingLayer):
 
     def take_learned(self, saved):
         """Takes what was learned out of the layer's object in a SavedModel of Keras 2, beyond the layer's variables."""
+
+
+def newer(**config: Any) -> dict[str, Any]:
+    """Entries of configs that the layers of Keras 2 do not take: none where those are wanted."""
+    return {} if keras_2() else config
 
 
 def batches_of(data: Any, steps: int | None = None):

@@ -11,7 +11,8 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer, newer
+from tapeflow.keras.layers.preprocessing.base import newer
+from tapeflow.keras.layers.preprocessing.image_base import GeometricLayer, ImageLayer
 from tapeflow.keras.layers.preprocessing.sampling import (
     float_of,
     grid,

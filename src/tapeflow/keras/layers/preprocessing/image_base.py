@@ -7,7 +7,6 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
-from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer, as_tensor
@@ -18,11 +17,6 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.random.distributions import uniform
 from tapeflow.ops.static import sizes_of
-
-
-def newer(**config: Any) -> dict[str, Any]:
-    """Entries of configs that the layers of Keras 2 do not take: none where those are wanted."""
-    return {} if keras_2() else config
 
 
 class ImageLayer(PreprocessingLayer):

@@ -23,6 +23,7 @@ from tapeflow.keras.layers.preprocessing.base import (
     as_tensor,
     encode,
     encoded_shape,
+    newer,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
 from tapeflow.ops.array.construction import fill
@@ -452,7 +453,7 @@ class IndexLookup(AdaptiveLayer):
             "idf_weights": _listed(self.input_idf_weights),
             "vocabulary": _listed(self.input_vocabulary),
             "vocabulary_size": self._frozen_size,
-            **({} if keras_2() else {"oov_method": self.oov_method, "salt": self.salt}),
+            **newer(oov_method=self.oov_method, salt=self.salt),
         }
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.layers.preprocessing.image_base import ImageLayer, newer
+from tapeflow.keras.layers.preprocessing.base import newer
+from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.padding import pad
 from tapeflow.ops.image.geometry import resize
 from tapeflow.ops.math.casting import cast
