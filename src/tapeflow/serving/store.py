@@ -164,7 +164,8 @@ class ModelStore:
         """
         return _Use(self, spec)
 
-    def _take(self, spec: Any) -> Servable:
+    def take(self, spec: Any) -> Servable:
+        """The version that a ModelSpec means, which is not dropped before its own context is left."""
         with self._lock:
             return self._find(spec).__enter__()
 
@@ -216,7 +217,7 @@ class _Use:
         self._store, self._spec = store, spec
 
     def __enter__(self) -> Servable:
-        self._servable = self._store._take(self._spec)
+        self._servable = self._store.take(self._spec)
         return self._servable
 
     def __exit__(self, *error: object) -> None:
