@@ -1,5 +1,8 @@
 """What the exchange of files with Keras 3 found (test_files_oracle.py), without Keras."""
 
+import os
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -63,3 +66,40 @@ def test_overlaps_in_integers(dtype):
     ):
         metric.update_state(labels, predictions)
         np.testing.assert_allclose(metric.result(), expected, rtol=1e-6)
+
+
+KERAS_2 = """
+import shutil, sys
+import numpy as np
+import tapeflow as tf
+
+keras, layers, folder = tf.keras, tf.keras.layers, sys.argv[1]
+a, b = keras.Input((4, 3)), keras.Input((2, 3))
+attended = layers.MultiHeadAttention(2, 3)(a, value=b)
+model = keras.Model([a, b], layers.Dense(1)(layers.LSTM(2)(attended)))
+model.compile(keras.optimizers.Adafactor(0.01), "mse", metrics=[keras.metrics.SparseTopKCategoricalAccuracy()])
+x, y = [np.ones((8, 4, 3)), np.ones((8, 2, 3))], np.ones((8, 1))
+model.fit(x, y, verbose=0)
+print(len(model.optimizer.variables))
+config = model.layers[2].get_config()
+print(config["query_shape"], config["key_shape"], model.get_config()["layers"][2]["inbound_nodes"])
+print(sorted(keras.losses.SparseCategoricalCrossentropy().get_config()), "decay" in model.optimizer.get_config())
+for name in ("m.h5", "m"):
+    model.save(f"{folder}/{name}")
+    shutil.rmtree(f"{folder}/{name}/assets.extra", ignore_errors=True)  # the description of Keras 2 is left
+    loaded = keras.models.load_model(f"{folder}/{name}")
+    print(type(loaded).__name__, type(loaded.optimizer).__name__, np.array_equal(loaded(x), model(x)))
+"""
+
+
+def test_files_of_keras_2_say_what_it_asks_for(tmp_path):
+    pytest.importorskip("h5py")
+    done = subprocess.run(
+        [sys.executable, "-c", KERAS_2, str(tmp_path)], capture_output=True, text=True, timeout=300,
+        env={**os.environ, "TF_USE_LEGACY_KERAS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("[None, 4, 3] [None, 2, 3] [[['input_1', 0, 0, {'value': ['input_2', 0, 0]")
+    assert lines[2] == "['from_logits', 'ignore_class', 'name', 'reduction'] False"
+    assert lines[3:] == ["Functional Adafactor True"] * 2

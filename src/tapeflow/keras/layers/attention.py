@@ -349,6 +349,7 @@ class MultiHeadAttention(Layer):
         heads = self._num_heads
         key_shape = value_shape if key_shape is None else key_shape
         q, k, v = (TensorShape(x).as_list() for x in (query_shape, key_shape, value_shape))
+        self.__dict__["_built_shapes"] = {"query_shape": q, "key_shape": k, "value_shape": v}
         self._query_dense = self._projection(len(q), (heads, self._key_dim), "query")
         self._key_dense = self._projection(len(k), (heads, self._key_dim), "key")
         self._value_dense = self._projection(len(v), (heads, self._value_dim), "value")
@@ -385,6 +386,7 @@ class MultiHeadAttention(Layer):
                 with name_scope(layer.name):
                     layer.build(TensorShape(shape))
                     layer.built = True
+                    layer._input_shape_seen = TensorShape(shape)
 
     def _make_equations(self, rank):
         """Einsums of (batch, ..., heads, size) over the attention axes."""
@@ -506,9 +508,14 @@ class MultiHeadAttention(Layer):
             "use_bias": self._use_bias,
             "output_shape": self._output_shape_given,
             "attention_axes": self._attention_axes,
+            **(self._shapes_in_config() if keras_2() else {}),
             **self._optional_settings(),
             **self._settings(),
         }
+
+    def _shapes_in_config(self):
+        """The shapes of the inputs, which Keras 2 makes the weights from; None before they are known."""
+        return self.__dict__.get("_built_shapes") or dict.fromkeys(("query_shape", "key_shape", "value_shape"))
 
 
 def _mask_of(tensor: Tensor | None, given):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -14,7 +14,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
 from tapeflow.core.structures import nest
 from tapeflow.keras import docstrings, settings
-from tapeflow.keras.classes_of_functions import class_of
+from tapeflow.keras.classes_of_functions import class_of, written
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced
@@ -125,6 +125,8 @@ class LossFunctionWrapper(Loss):
         self.fn = fn
         self._settings = kwargs
 
+    _newer_settings: ClassVar[dict[str, Any]] = {}  # those that Keras 2 lacks, with their values there
+
     def call(self, y_true: TensorLike, y_pred: TensorLike):
         tensors = is_tensor(y_true) and is_tensor(y_pred)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
@@ -133,7 +135,7 @@ class LossFunctionWrapper(Loss):
         return self.fn(y_true, y_pred, **self._settings)
 
     def get_config(self):
-        config = {**super().get_config(), **self._settings}
+        config = {**super().get_config(), **written(self._settings, self._newer_settings)}
         if type(self) is LossFunctionWrapper:
             return {**config, "fn": to_config(self.fn)}
         return config
@@ -157,7 +159,7 @@ _SAID = docstrings.entries("""
 
 def _made(
     name: str, function: Callable[..., Any], given_name: str, arguments: Sequence[str] = (), last=(), example="",
-    **defaults,
+    newer=None, **defaults,
 ):
     """A class of losses: its arguments are settings of the function, then reduction, name and dtype.
 
@@ -175,7 +177,7 @@ def _made(
         "it\nreduces what the function gives."
     )
     doc = docstrings.of_class(function, about, order, _SAID, example)
-    return class_of(name, LossFunctionWrapper, function, order, doc, __name__)
+    return class_of(name, LossFunctionWrapper, function, order, doc, __name__, newer)
 
 
 MeanSquaredError = _made(
@@ -235,7 +237,7 @@ CategoricalCrossentropy = _made(
 SparseCategoricalCrossentropy = _made(
     "SparseCategoricalCrossentropy", functions.sparse_categorical_crossentropy,
     "sparse_categorical_crossentropy", ("from_logits", "ignore_class"), ("<axis",),
-    from_logits=False, ignore_class=None, **{"<axis": -1},
+    from_logits=False, ignore_class=None, newer={"axis": -1}, **{"<axis": -1},
     example=""">>> loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 >>> print(f"{loss([1, 0], [[0.0, 0.0], [0.0, 0.0]]):.4f}")
 0.6931""",

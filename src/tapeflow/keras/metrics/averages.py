@@ -25,14 +25,14 @@ _SAID = docstrings.entries("""
 
 def _made(
     name: str, function: Callable[..., Any], given_name: str, first: Sequence[str] = (), example: str = "",
-    **defaults,
+    newer=None, **defaults,
 ):
     """A class whose arguments are `first` ones, name and dtype, then the other settings of the function."""
     order = {n: defaults[n] for n in first} | {"name": given_name, "dtype": None}
     order |= {n: v for n, v in defaults.items() if n not in first}
     about = f"The mean of `{function.__name__}` over all examples of all batches, weighted by `sample_weight`."
     doc = docstrings.of_class(function, about, order, _SAID, example)
-    made = class_of(name, MeanMetricWrapper, function, order, doc, __name__)
+    made = class_of(name, MeanMetricWrapper, function, order, doc, __name__, newer)
     made._direction = "up"  # but of losses, whose instances say so
     return made
 
@@ -78,6 +78,7 @@ SparseTopKCategoricalAccuracy = _made(
     "sparse_top_k_categorical_accuracy",
     ("k",),
     k=5,
+    newer={"from_sorted_ids": False},
     from_sorted_ids=False,
 )
 MeanSquaredError = _made("MeanSquaredError", losses.mean_squared_error, "mean_squared_error")

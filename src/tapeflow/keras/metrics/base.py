@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -15,6 +15,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
 from tapeflow.core.tracking.module import SetByInit
 from tapeflow.keras import initializers, settings
+from tapeflow.keras.classes_of_functions import written
 from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import make_weight
@@ -412,6 +413,8 @@ class MeanMetricWrapper(Mean):
     1.5
     """
 
+    _newer_settings: ClassVar[dict[str, Any]] = {}  # those that Keras 2 lacks, with their values there
+
     def __init__(
         self, fn: Callable[..., Any], name: str | None = None, dtype: DTypeLike | None = None, **kwargs
     ):
@@ -434,7 +437,7 @@ class MeanMetricWrapper(Mean):
         super().update_state(self._fn(y_true, y_pred, **self._settings), sample_weight)
 
     def get_config(self):
-        config = {**super().get_config(), **self._settings}
+        config = {**super().get_config(), **written(self._settings, self._newer_settings)}
         return {**config, "fn": to_config(self._fn)} if type(self) is MeanMetricWrapper else config
 
 

@@ -125,6 +125,14 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def __getstate__(self):
         return {key: value for key, value in self.__dict__.items() if key not in _OF_ONE_STEP}
 
+    # Whether Keras 2 has had it from its beginning: then it knows it by its plain name, and its slots as slots.
+    _in_first_keras_2 = True
+
+    def _name_in_files(self):
+        """What files call the class; Keras 2 has registered those that came late."""
+        name = type(self).__name__
+        return name if self._in_first_keras_2 or not keras_2() else f"Custom>{name}"
+
     # The order of `weights`: all first slots, then all second ones; or variable by variable.
     _slots_by_variable = False
 
@@ -737,8 +745,8 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     @property
     def _saves_slots(self):
-        """Whether checkpoints have the slots as such; in Keras 3 they have them in lists."""
-        return keras_2() or self._by_resources
+        """Whether checkpoints have the slots as such; else they have them in lists."""
+        return self._by_resources or (keras_2() and self._in_first_keras_2)
 
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         found = super()._trackable_children(save_type, **kwargs)
@@ -769,7 +777,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def _restore_slot(self, var, name: str):
         """The slot of that name, made for a checkpoint that has it."""
-        return self._slot(var, name)
+        return self._slot(var, name, dict(self._slot_values(var)).get(name, 0.0))
 
     # Slots and description
 
@@ -870,7 +878,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def _config_of(self, *names):
         own = {n: self._config_value(n) for n in ("learning_rate", *names) if n in self._hyper}
-        if keras_2() or self._decay:
+        if (keras_2() and self._in_first_keras_2) or self._decay:
             own["decay"] = self._decay
         shared = {n: self.__dict__[n] for n in (*_CLIPPING, *_MORE)}
         if keras_2():

@@ -43,6 +43,9 @@ class AdamW(Adam):
       ValueError: for a decay of None.
     """
 
+    _in_first_keras_2 = False
+    _slots_by_variable = True
+
     def __init__(
         self, learning_rate: float = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9,
         beta_2: float = 0.999, epsilon: float = 1e-7, amsgrad: bool = False, name: str = "AdamW", **kwargs,
@@ -83,6 +86,7 @@ class Lion(Optimizer):
         self._set_hyper("beta_2", beta_2)
 
     _slot_lists = (SlotList("momentum", "momentum", "_momentums"),)
+    _in_first_keras_2 = False
 
     def _slot_values(self, var):
         return (("momentum", 0.0),)
@@ -166,6 +170,7 @@ class Adafactor(Optimizer):
             self.__dict__[setting] = value
 
     _slot_lists = (SlotList("r", ""), SlotList("c", ""), SlotList("v", "velocity"))
+    _in_first_keras_2 = False
 
     def _slot_values(self, var):
         sizes = var.shape.as_list()

@@ -18,7 +18,7 @@ from tapeflow.saved_model.loading import load_partial
 if TYPE_CHECKING:
     from tapeflow.keras.engine.model import Model
 
-_FILE = "keras_metadata.pb"
+FILE = "keras_metadata.pb"
 _CHECKPOINT = os.path.join("variables", "variables")
 _VALUE = ".ATTRIBUTES/VARIABLE_VALUE"
 _STEPS = f"optimizer/_iterations/{_VALUE}"
@@ -29,7 +29,7 @@ def of_model(path: PathLike):
 
     Raises ValueError for a file that is damaged.
     """
-    file = os.path.join(path, _FILE)
+    file = os.path.join(path, FILE)
     if os.path.exists(file):
         from google.protobuf.message import DecodeError
 

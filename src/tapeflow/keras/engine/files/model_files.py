@@ -13,14 +13,21 @@ import numpy as np
 
 from tapeflow import saved_model
 from tapeflow.core.public import boundaries
-from tapeflow.core.release import keras_version
+from tapeflow.core.release import keras_2, keras_version
 from tapeflow.keras import losses, metrics, optimizers
-from tapeflow.keras.engine.files import hdf5_files, keras_metadata, saving, weight_files
+from tapeflow.keras.engine.files import (
+    hdf5_files,
+    keras_metadata,
+    metadata_writing,
+    saving,
+    weight_files,
+)
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.registry import UnknownClassError, to_config
 from tapeflow.keras.saving import archive
 from tapeflow.keras.session import set_values
+from tapeflow.saved_model.saving import save_and_return_nodes
 
 _ENDINGS = (".h5", ".hdf5", ".keras")
 
@@ -79,9 +86,12 @@ def _refuse(path: str, **arguments):
 _EXTRA = os.path.join("assets.extra", "model.keras")
 
 
-def _save_as_saved_model(model: Sequential, path: str, signatures, options):
+def _save_as_saved_model(model: Any, path: str, signatures, options):
     """Writes a SavedModel, and in it, where that is possible, the model as a model."""
-    saved_model.save(model, path, signatures, options)
+    objects, paths = save_and_return_nodes(model, path, signatures, options)
+    compiled = isinstance(model.optimizer, optimizers.Optimizer)
+    if keras_2() and isinstance(model, (Functional, Sequential)):
+        metadata_writing.write(path, objects, paths, _training_config(model) if compiled else None)
     extra = os.path.join(path, _EXTRA)
     try:
         archive.save(model, extra)
@@ -154,7 +164,7 @@ def _training_config(model):
         "weighted_metrics": described(given["weighted_metrics"]),
         "loss_weights": given["loss_weights"],
         "optimizer_config": {
-            "class_name": type(optimizer).__name__,
+            "class_name": optimizer._name_in_files(),
             "config": optimizer.get_config(),
         },
     }

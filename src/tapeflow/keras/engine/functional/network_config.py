@@ -92,7 +92,7 @@ def _call_config(node, reference):
 def _plain(value: Tensor, reference):
     """A value that JSON can say; symbolic tensors as references."""
     if isinstance(value, KerasTensor):
-        return ["_KERAS_TENSOR", *reference(value)]
+        return reference(value)
     if isinstance(value, dict):
         return {key: _plain(item, reference) for key, item in value.items()}
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
