@@ -1,0 +1,7 @@
+"""`tf.contrib.kernel_methods`: linear models over random features that approximate a kernel."""
+
+from tapeflow.contrib.kernel_methods.kernel_estimators import KernelLinearClassifier
+from tapeflow.contrib.kernel_methods.losses import sparse_multiclass_hinge_loss
+from tapeflow.contrib.kernel_methods.mappers import RandomFourierFeatureMapper
+
+__all__ = ["KernelLinearClassifier", "RandomFourierFeatureMapper", "sparse_multiclass_hinge_loss"]
