@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.compat import v1
 from tapeflow.contrib import layers, learn
-from tapeflow.contrib.kernel_methods.mappers import DenseKernelMapper
+from tapeflow.contrib.kernel_methods.dense_kernel_mapper import DenseKernelMapper
 from tapeflow.contrib.layers.columns.numeric import _RealValuedColumn
 
 __all__ = ["KernelLinearClassifier"]

@@ -37,15 +37,15 @@ def sparse_multiclass_hinge_loss(
                 "labels should have rank 1 ([batch_size]) or 2 ([batch_size, 1]). "
                 f"Given rank is {labels.shape.rank}"
             )
-        known = v1.assert_less(labels, v1.cast(count, labels.dtype))
-        with v1.control_dependencies([] if known is None else [known]):
-            labels = v1.reshape(labels, [-1])
         weights = v1.convert_to_tensor(weights)
         if weights.shape.rank not in (0, 1, 2):
             raise ValueError(
                 "non-scalar weights should have rank 1 ([batch_size]) or 2 ([batch_size, 1]). "
                 f"Given rank is {weights.shape.rank}"
             )
+        known = v1.assert_less(labels, v1.cast(count, labels.dtype))
+        with v1.control_dependencies([] if known is None else [known]):
+            labels = v1.reshape(labels, [-1])
         if weights.shape.rank:
             weights = v1.reshape(weights, [-1])
             weights.shape.assert_is_compatible_with(labels.shape)

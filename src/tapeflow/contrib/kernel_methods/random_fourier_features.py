@@ -1,43 +1,16 @@
-"""Maps of inputs to features whose products approximate a kernel."""
+"""Random Fourier features."""
 
 from __future__ import annotations
 
-import abc
 import math
 
 import numpy as np
 
 from tapeflow.compat import v1
+from tapeflow.contrib.kernel_methods.dense_kernel_mapper import DenseKernelMapper, InvalidShapeError
 from tapeflow.core.annotations import Tensor
 
-__all__ = ["DenseKernelMapper", "InvalidShapeError", "RandomFourierFeatureMapper"]
-
-
-class InvalidShapeError(Exception):
-    """A tensor of another shape than a map takes."""
-
-
-class DenseKernelMapper(abc.ABC):
-    """A map from rows of numbers to rows of features."""
-
-    @property
-    @abc.abstractmethod
-    def name(self) -> str:
-        """The name of the map."""
-
-    @property
-    @abc.abstractmethod
-    def input_dim(self) -> int:
-        """The length of the rows that it takes."""
-
-    @property
-    @abc.abstractmethod
-    def output_dim(self) -> int:
-        """The length of the rows that it gives."""
-
-    @abc.abstractmethod
-    def map(self, input_tensor: Tensor) -> Tensor:
-        """The features of a tensor [batch, input_dim]. Raises InvalidShapeError for another shape."""
+__all__ = ["RandomFourierFeatureMapper"]
 
 
 class RandomFourierFeatureMapper(DenseKernelMapper):
