@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.compat import v1
 from tapeflow.core.annotations import Tensor, TensorLike
 
@@ -37,19 +39,19 @@ def sparse_multiclass_hinge_loss(
                 "labels should have rank 1 ([batch_size]) or 2 ([batch_size, 1]). "
                 f"Given rank is {labels.shape.rank}"
             )
-        weights = v1.convert_to_tensor(weights)
-        if weights.shape.rank not in (0, 1, 2):
+        scale: Any = v1.convert_to_tensor(weights)
+        if scale.shape.rank not in (0, 1, 2):
             raise ValueError(
                 "non-scalar weights should have rank 1 ([batch_size]) or 2 ([batch_size, 1]). "
-                f"Given rank is {weights.shape.rank}"
+                f"Given rank is {scale.shape.rank}"
             )
         known = v1.assert_less(labels, v1.cast(count, labels.dtype))
         with v1.control_dependencies([] if known is None else [known]):
             labels = v1.reshape(labels, [-1])
-        if weights.shape.rank:
-            weights = v1.reshape(weights, [-1])
-            weights.shape.assert_is_compatible_with(labels.shape)
+        if scale.shape.rank:
+            scale = v1.reshape(scale, [-1])
+            scale.shape.assert_is_compatible_with(labels.shape)
         of_label = v1.gather(logits, labels, axis=1, batch_dims=1)
         distance = logits - of_label[:, v1.newaxis] + v1.one_hot(labels, count, on_value=0.0, off_value=1.0)
         loss = v1.reduce_max(v1.nn.relu(distance), axis=1)
-        return v1.losses.compute_weighted_loss(loss, weights, scope, loss_collection, reduction=reduction)
+        return v1.losses.compute_weighted_loss(loss, scale, scope, loss_collection, reduction=reduction)
