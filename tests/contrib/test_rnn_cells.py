@@ -83,7 +83,9 @@ def test_a_cell_learns_over_a_sequence(name):
         CELLS[name](), tf.constant(rng.normal(size=(BATCH, 3, DEPTH)), tf.float32), [3, 2, 1], dtype=tf.float32
     )
     loss = tf.reduce_mean((outputs - 0.1) ** 2)
-    unused = {v.name for v in tf.trainable_variables() if tf.gradients(loss, v)[0] is None}
+    variables = tf.trainable_variables()
+    gradients = tf.gradients(loss, variables)
+    unused = {v.name for v, gradient in zip(variables, gradients, strict=True) if gradient is None}
     # Normalization takes the bias of the gates away, which TensorFlow makes all the same.
     assert unused == ({"rnn/layer_norm_lstm_cell/bias:0"} if name == "LayerNormLSTMCell" else set())
     step = tf.train.AdamOptimizer(0.02).minimize(loss)

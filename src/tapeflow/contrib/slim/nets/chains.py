@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.contrib.framework.scoping import arg_scope
@@ -61,7 +61,7 @@ def plain_arg_scope(weight_decay: float, bias: float, pool_padding: str | None =
 
 
 def chain(
-    inputs: Tensor, layers: Sequence[Callable[[Tensor], Tensor]], fc6: Convolution, fc7_depth: int, num_classes: int,
+    inputs: Tensor, layers: Sequence[Convolution | Pool], fc6: Convolution, fc7_depth: int, num_classes: int,
     is_training: bool | Tensor, dropout_keep_prob: float, spatial_squeeze: bool, scope: Any, default: str,
     head: dict[str, Any] | None = None, last: dict[str, Any] | None = None,
 ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip

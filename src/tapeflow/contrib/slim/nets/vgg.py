@@ -16,7 +16,7 @@ def vgg_arg_scope(weight_decay: float = 0.0005):
 
 def _vgg(counts, name, inputs, num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope):
     """A network of five groups with so many convolutions each."""
-    layers = []
+    layers: list[Convolution | Pool] = []
     for i, (depth, count) in enumerate(zip(_DEPTHS, counts, strict=True), 1):
         layers += [Convolution(f"conv{i}", depth, 3, times=count), Pool(f"pool{i}")]
     return chain(
