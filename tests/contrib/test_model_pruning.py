@@ -158,7 +158,7 @@ def test_cells_compute_with_masked_weights(masked, plain):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         session.run(cells[1].variables[0].assign(cells[0].trainable_variables[0]))
-        np.testing.assert_allclose(*session.run(outputs), rtol=1e-5)
+        np.testing.assert_allclose(*session.run(outputs), rtol=1e-5, atol=1e-6)
         session.run(mask.assign(tf.zeros_like(mask)))
         assert not session.run(outputs[0]).any()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.layers.building import collect_variable, finished, layer_scope
+from tapeflow.contrib.layers.convolutions import SCOPE
 from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.contrib.model_pruning.core_layers import MaskedConv2D, MaskedFullyConnected
 from tapeflow.core.convert import convert_to_tensor
@@ -29,7 +30,7 @@ def masked_convolution(
     """
     if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"):
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    with layer_scope(scope, "Conv", [inputs], reuse, _RENAME) as found:
+    with layer_scope(scope, SCOPE, [inputs], reuse, _RENAME) as found:
         inputs = convert_to_tensor(inputs)
         if inputs.shape.rank != 4:
             raise ValueError("Sparse Convolution not supported for input with rank", inputs.shape.rank)

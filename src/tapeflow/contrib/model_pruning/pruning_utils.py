@@ -32,7 +32,7 @@ def weight_threshold_variable(var: Any, scope: Any):
         )
 
 
-def kronecker_product(mat1: Tensor, mat2: Tensor):
+def kronecker_product(mat1: Any, mat2: Any):
     """The Kronecker product of matrices: each number of the first times the second matrix."""
     (m1, n1), (m2, n2) = mat1.get_shape().as_list(), mat2.get_shape().as_list()
     product = v1.reshape(mat1, [m1, 1, n1, 1]) * v1.reshape(mat2, [1, m2, 1, n2])
