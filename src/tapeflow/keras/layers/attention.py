@@ -386,7 +386,7 @@ class MultiHeadAttention(Layer):
                 with name_scope(layer.name):
                     layer.build(TensorShape(shape))
                     layer.built = True
-                    layer._input_shape_seen = TensorShape(shape)
+                    layer.__dict__["_input_shape_seen"] = TensorShape(shape)
 
     def _make_equations(self, rank):
         """Einsums of (batch, ..., heads, size) over the attention axes."""

@@ -128,10 +128,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
     # Whether Keras 2 has had it from its beginning: then it knows it by its plain name, and its slots as slots.
     _in_first_keras_2 = True
 
-    def _name_in_files(self):
+    @classmethod
+    def _name_in_files(cls):
         """What files call the class; Keras 2 has registered those that came late."""
-        name = type(self).__name__
-        return name if self._in_first_keras_2 or not keras_2() else f"Custom>{name}"
+        name = cls.__name__
+        return name if cls._in_first_keras_2 or not keras_2() else f"Custom>{name}"
 
     # The order of `weights`: all first slots, then all second ones; or variable by variable.
     _slots_by_variable = False

@@ -60,7 +60,7 @@ def _described(layer: Layer) -> dict[str, Any]:
     }  # fmt: skip
     if "vocabulary" in found["config"]:  # the table is in the SavedModel
         found["config"] |= {"vocabulary": None, "has_input_vocabulary": True}
-    shapes = layer._input_shape_seen
+    shapes = layer.__dict__.get("_input_shape_seen")
     if shapes is not None:
         found["build_input_shape"] = nest.map_structure(_shape, shapes)
     return found

@@ -164,7 +164,7 @@ def _training_config(model):
         "weighted_metrics": described(given["weighted_metrics"]),
         "loss_weights": given["loss_weights"],
         "optimizer_config": {
-            "class_name": optimizer._name_in_files(),
+            "class_name": type(optimizer)._name_in_files(),
             "config": optimizer.get_config(),
         },
     }
