@@ -36,7 +36,7 @@ struct AttrSpec {
   PyObject* choices;  // tuple of str, or null
 };
 
-constexpr int kMaxAttrs = 16;
+constexpr int kMaxAttrs = 18;
 
 struct OpDef {
   PyObject_HEAD

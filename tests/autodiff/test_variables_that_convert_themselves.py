@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 import tapeflow.compat.v1 as tf1
-from tapeflow.core.printing import numpy_text, value_text
+from tapeflow.core.display.printing import numpy_text, value_text
 
 X = [[1.0, 2.0], [3.0, 4.0]]
 

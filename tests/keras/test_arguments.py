@@ -95,7 +95,10 @@ def test_weights_have_their_aggregation():
 
 
 def test_pictures_of_models_in_all_directions():
-    pictures = {way: keras.utils.model_to_dot(_model(), rankdir=way).data for way in ("TB", "BT", "LR", "RL")}
+    pictures = {
+        way: keras.utils.plot_model(_model(), None, rankdir=way, show_layer_names=True).data
+        for way in ("TB", "BT", "LR", "RL")
+    }
     assert len(set(pictures.values())) == 4
 
     def first(way):
@@ -105,9 +108,9 @@ def test_pictures_of_models_in_all_directions():
     assert first("TB") == first("LR") == (10, 10)
     assert first("BT")[1] > 10
     assert first("RL")[0] > 10
-    for wrong, words in (({"rankdir": "up"}, "rankdir"), ({"subgraph": True}, "subgraph"), ({"a": 1}, "keyword")):
+    for wrong, words in (({"rankdir": "up"}, "rankdir"), ({"a": 1}, "keyword"), ({"layer_range": 1}, "layer_range")):
         with pytest.raises(ValueError, match=words):
-            keras.utils.model_to_dot(_model(), **wrong)
+            keras.utils.plot_model(_model(), None, **wrong)
 
 
 def test_smart_resize_knows_where_channels_are():

@@ -17,10 +17,10 @@ from tapeflow.core import (
     errors,
     first_use,
     numpy_hints,
-    printing,
     promotion,
     tensor_shape,
 )
+from tapeflow.core.display import notebook, printing
 from tapeflow.core.public import boundary
 from tapeflow.core.specs import tensor_spec
 
@@ -63,7 +63,8 @@ def _to_format(tensor: Any, spec: str) -> str:
 
 
 def _to_html(tensor: Any) -> str:
-    return printing.to_html(_content(tensor), tensor.shape, tensor.dtype, tensor.device)
+    facts = f"tf.Tensor: shape={tensor.shape}, dtype={tensor.dtype.name}, device={tensor.device}"
+    return notebook.array(facts, _content(tensor))
 
 
 def _shape_as_list(tensor: Any) -> list[int]:

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
-from tapeflow.data import dataset_class, element, leaves, options
+from tapeflow.data import dataset_class, display, element, leaves, options
 from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating
 from tapeflow.data.iteration.graph_iterating import GraphIterator
@@ -288,8 +288,13 @@ class Dataset(
         return True  # also when it has no elements, or an unknown number
 
     def __repr__(self):
-        kind = _NAMES.get(self._kind, f"_{self._kind}Dataset") if type(self) is Dataset else _name_of(type(self))
-        return f"<{kind} element_spec={self.element_spec}>"
+        return f"<{self._shown_kind()} element_spec={self.element_spec}>"
+
+    def _repr_html_(self):
+        return display.to_html(self._shown_kind(), self._size, self.element_spec)
+
+    def _shown_kind(self):
+        return _NAMES.get(self._kind, f"_{self._kind}Dataset") if type(self) is Dataset else _name_of(type(self))
 
 
 # Where the name that is shown is not made of the kind.

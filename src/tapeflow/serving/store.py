@@ -157,16 +157,17 @@ class ModelStore:
         for version in [v for v in model.failures if v not in wanted]:
             del model.failures[version]
 
-    @contextlib.contextmanager
-    def use(self, spec: Any):
-        """The version that a ModelSpec means, which is not dropped meanwhile.
+    def use(self, spec: Any) -> _Use:
+        """A context: the version that a ModelSpec means, which is not dropped meanwhile.
 
-        Raises InvalidArgumentError and NotFoundError for one that is not there.
+        To enter it raises InvalidArgumentError and NotFoundError for one that is not there.
         """
-        with contextlib.ExitStack() as stack:
-            with self._lock:
-                servable = stack.enter_context(self._find(spec))
-            yield servable
+        return _Use(self, spec)
+
+    def take(self, spec: Any) -> Servable:
+        """The version that a ModelSpec means, which is not dropped before its own context is left."""
+        with self._lock:
+            return self._find(spec).__enter__()
 
     def _find(self, spec: Any) -> Servable:
         if not spec.name:
@@ -209,6 +210,18 @@ class ModelStore:
         """Whether there are models, and each has a version that is served."""
         with self._lock:
             return bool(self._models) and all(model.ready for model in self._models.values())
+
+
+class _Use:
+    def __init__(self, store: ModelStore, spec: Any):
+        self._store, self._spec = store, spec
+
+    def __enter__(self) -> Servable:
+        self._servable = self._store.take(self._spec)
+        return self._servable
+
+    def __exit__(self, *error: object) -> None:
+        self._servable.__exit__(*error)
 
 
 def config_of(name: str, path: str) -> Any:

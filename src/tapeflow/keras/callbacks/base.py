@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import Bounded
+from tapeflow.keras.utils.live import LiveOutput, in_notebook
 from tapeflow.keras.utils.progress import Progbar, in_order_of_release
 
 if TYPE_CHECKING:
@@ -125,7 +126,9 @@ class History(Callback):
 
 
 class ProgbarLogger(Callback):
-    """Shows the progress of epochs, evaluations and predictions in the terminal.
+    """Shows the progress of epochs, evaluations and predictions.
+
+    In the terminal each has a line; in a notebook, all epochs of a training share one output.
 
     Args:
       count_mode: accepted as in Keras 2; steps are counted.
@@ -135,35 +138,39 @@ class ProgbarLogger(Callback):
     def __init__(self, count_mode: str = "samples", stateful_metrics=None):
         super().__init__()
         self._stateful = set(stateful_metrics or ())
-        self.progbar = self.target = None
+        self.progbar: Progbar | None = None
+        self.target: int | None = None
         self.verbose = self.epochs = 1
         self._training = False
+        self._output: LiveOutput | None = None  # that of a notebook's cell
 
     def set_params(self, params):
         super().set_params(params)
         self.verbose, self.target, self.epochs = (params.get(name) for name in ("verbose", "steps", "epochs"))
 
-    def _begin(self):
+    def _begin(self, title=""):
         self.seen = 0
-        if self.params["verbose"]:
-            self.progbar = Progbar(
-                self.params["steps"], verbose=self.params["verbose"], unit_name="step",
-                stateful_metrics=self._names(),
-            )  # fmt: skip
+        verbose, steps = self.params["verbose"], self.params["steps"]
+        if verbose == 1 and in_notebook():
+            self._output = self._output or LiveOutput()
+            self.progbar = self._output.progress(steps, title, self._names())
+        elif verbose:
+            if title:
+                print(title)
+            self.progbar = Progbar(steps, verbose=verbose, unit_name="step", stateful_metrics=self._names())
 
     def _names(self):
         return self._stateful | {metric.name for metric in self.model.metrics}
 
     def on_train_begin(self, logs: dict[str, Any] | None = None):
         self._training = True
+        self._output = None
 
     def on_train_end(self, logs: dict[str, Any] | None = None):
         self._training = False
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._begin()
-        if self.params["verbose"] and self.params["epochs"] > 1:
-            print(f"Epoch {epoch + 1}/{self.params['epochs']}")
+        self._begin(f"Epoch {epoch + 1}/{self.params['epochs']}" if self.params["epochs"] > 1 else "")
 
     def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
         self._step(batch, logs)
@@ -173,6 +180,7 @@ class ProgbarLogger(Callback):
 
     def on_test_begin(self, logs: dict[str, Any] | None = None):
         if not self._training:
+            self._output = None
             self._begin()
 
     def on_test_batch_end(self, batch: int, logs: dict[str, Any] | None = None):
@@ -184,6 +192,7 @@ class ProgbarLogger(Callback):
             self._finish(logs)
 
     def on_predict_begin(self, logs: dict[str, Any] | None = None):
+        self._output = None
         self._begin()
 
     def on_predict_batch_end(self, batch, logs: dict[str, Any] | None = None):
@@ -194,7 +203,7 @@ class ProgbarLogger(Callback):
 
     def _step(self, batch: int, logs):
         if self.progbar is not None and self.progbar.verbose == 1 and self.progbar.is_due():
-            self.progbar.stateful_metrics |= set(logs or ())
+            self.progbar.show_as_they_are(logs or ())
             values = {name: as_number(value) for name, value in in_order_of_release(logs or {}).items()}
             self.progbar.update(batch + 1, list(values.items()), finalize=False)
         self.seen = batch + 1
@@ -203,7 +212,7 @@ class ProgbarLogger(Callback):
 
     def _finish(self, logs):
         if self.progbar is not None:
-            self.progbar.stateful_metrics |= set(logs or ())
+            self.progbar.show_as_they_are(logs or ())
             self.progbar.target = self.progbar.target or self.seen
             self.progbar.update(self.progbar.target, (logs or {}).items(), finalize=True)
             self.progbar = None

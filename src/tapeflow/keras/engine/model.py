@@ -270,6 +270,9 @@ class Model(Training, Layer):
             self, line_length, print_fn, positions, expand_nested, show_trainable, layer_range
         )
 
+    def _repr_html_(self):
+        return summary.to_html(self)
+
     def _shape_of_layer(self, layer: Layer):
         """The output shape of a layer of the model, as far as it is known."""
         return summary.shape_of_calls(layer)

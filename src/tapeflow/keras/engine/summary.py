@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.display import notebook
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.base_layer import Layer
@@ -35,6 +36,11 @@ def print_summary(
         lines = _Table(model, line_length, positions, expand_nested, show_trainable).lines(layer_range)
     for line in lines:
         out(line)
+
+
+def to_html(model: Any) -> str:
+    """What notebooks show of a model: the table of `print_summary`, with the layers of models inside."""
+    return _Table(model, _CONNECTED[0], None, True, False).html()
 
 
 class _Table:
@@ -74,6 +80,16 @@ class _Table:
             first = False
             yield from self._row(fields, "│")
         yield self._rule("└", "─", "┴", "┘")
+        yield from self.totals()
+
+    def html(self):
+        """The table and the totals below it, as a notebook shows them."""
+        rows = self._rows(self.model, _parts(self.model), 0)
+        totals = "".join(notebook.caption(line.strip()) for line in self.totals())
+        return notebook.caption(f'Model: "{self.model.name}"') + notebook.table(rows, self.titles) + totals
+
+    def totals(self):
+        """How many parameters the model and its optimizer have."""
         trainable, other = self.model.trainable_weights, self.model.non_trainable_weights
         optimizer = getattr(self.model, "optimizer", None)
         state = []

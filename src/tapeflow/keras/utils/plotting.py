@@ -1,7 +1,8 @@
-"""`plot_model`: a picture of a model's layers, as SVG."""
+"""`plot_model`: a picture of a model's layers, by Graphviz or, without it, as SVG."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.graph.interchange.drawing import DIRECTIONS, Box, _svg
+from tapeflow.keras.utils.dot import DotWriter, has_graphviz, pydot_or_none
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.sequential import Sequential
@@ -29,83 +31,123 @@ class Picture:
 
 
 def model_to_dot(
-    model: Sequential, show_shapes: bool = False, show_dtype: bool = False, show_layer_names: bool = True,
+    model: Any, show_shapes: bool = False, show_dtype: bool = False, show_layer_names: bool = True,
     rankdir: str = "TB", expand_nested: bool = False, dpi: int = 200, subgraph: bool = False,
-    show_layer_activations: bool = False, show_trainable: bool = False, **kwargs,
-):
-    """Draw the layers of a model and how they are connected, each below what it reads.
-
-    Args:
-      model: a `keras.Model`.
-      show_shapes: whether output shapes are shown.
-      show_dtype: whether dtypes are shown.
-      show_layer_names: whether the layers' names are shown.
-      rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
-      expand_nested: whether the layers of models inside are drawn.
-      dpi: accepted; the picture is of lines, which have no dots.
-      subgraph: must be False: a picture is no part of another one.
-      show_layer_activations: whether activation functions are shown.
-      show_trainable: whether it is shown which layers are trainable.
-      **kwargs: none.
-
-    Returns:
-      A picture, which notebooks show; its text is SVG.
-
-    Raises:
-      ValueError: for another direction, for `subgraph`, and for unknown arguments.
-    """
-    if kwargs:
-        raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
-    if rankdir not in DIRECTIONS:
-        raise ValueError(f"`rankdir` must be one of {DIRECTIONS}. Received: rankdir={rankdir!r}")
-    if subgraph:
-        raise ValueError("`subgraph=True` makes a part of a pydot graph; pictures are SVG here.")
-    boxes = _boxes(model, show_shapes, show_dtype, show_layer_names, show_layer_activations,
-                   show_trainable, expand_nested, "")  # fmt: skip
-    return Picture(_svg(boxes, rankdir))
-
-
-def plot_model(
-    model: Sequential, to_file: Any = "model.svg", show_shapes: bool = False, show_dtype: bool = False,
-    show_layer_names: bool = False, rankdir: str = "TB", expand_nested: bool = False, dpi: int = 200,
-    show_layer_activations: bool = False, show_trainable: bool = False, **kwargs,
-):
-    """Write a picture of a model to a file as SVG, also where another ending is asked for.
+    show_layer_activations: bool = False, show_trainable: bool = False, splines: str = "ortho", **kwargs: Any,
+) -> Any:
+    """Describe the layers of a model, and how they are connected, as a graph of pydot.
 
     Args:
       model: the model, which is built.
-      to_file: the file; None for none.
+      show_shapes: whether shapes of inputs and outputs are shown.
+      show_dtype: whether dtypes are shown.
+      show_layer_names: whether the layers' names are shown.
+      rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
+      expand_nested: whether the layers of models inside are drawn.
+      dpi: dots per inch of pictures of dots.
+      subgraph: whether the result is a part for another graph.
+      show_layer_activations: whether activation functions are shown.
+      show_trainable: whether it is shown which layers are trainable.
+      splines: how Graphviz draws the arrows: "ortho", "curved", "polyline", "spline" or "line".
+      **kwargs: none.
+
+    Returns:
+      A `pydot.Dot`, with `subgraph` a `pydot.Cluster`.
+
+    Raises:
+      ImportError: if pydot is not installed.
+      ValueError: for a model that is not built, and for unknown arguments.
+    """
+    _check_built(model)
+    pydot = pydot_or_none()
+    if pydot is None:
+        raise ImportError("You must install pydot (`pip install pydot`) for model_to_dot to work.")
+    _check_no_more(kwargs)
+    writer = DotWriter(
+        pydot, expand_nested, names=show_layer_names, shapes=show_shapes, dtype=show_dtype,
+        activations=show_layer_activations, trainable=show_trainable,
+    )  # fmt: skip
+    return writer.cluster(model) if subgraph else writer.graph(model, rankdir, dpi, splines)
+
+
+def plot_model(
+    model: Any, to_file: Any = "model.png", show_shapes: bool = False, show_dtype: bool = False,
+    show_layer_names: bool = False, rankdir: str = "TB", expand_nested: bool = False, dpi: int = 200,
+    show_layer_activations: bool = False, show_trainable: bool = False, splines: str = "ortho", **kwargs: Any,
+) -> Any:
+    """Write a picture of a model to a file.
+
+    pydot and Graphviz draw it where they are installed. Otherwise it is drawn without them, as SVG: for another ending
+    than ".svg", the file beside it that has this one is written, and a message says so.
+
+    Args:
+      model: the model, which is built.
+      to_file: the file; None for a picture in SVG that is only returned.
       show_shapes: whether output shapes are shown.
       show_dtype: whether dtypes are shown.
       show_layer_names: whether the layers' names are shown.
       rankdir: where the arrows go: "TB" down, "BT" up, "LR" to the right, "RL" to the left.
       expand_nested: whether the layers of models inside are drawn.
-      dpi: accepted; the picture is of lines, which have no dots.
+      dpi: dots per inch of pictures of dots.
       show_layer_activations: whether activation functions are shown.
       show_trainable: whether it is shown which layers are trainable.
-      **kwargs: `subgraph`, as that of `model_to_dot`.
+      splines: how Graphviz draws the arrows, as in `model_to_dot`.
+      **kwargs: none.
 
     Returns:
-      The picture, which notebooks show.
+      The picture, which notebooks show. Of Graphviz's, that is an image of IPython, or None where it is not installed.
 
     Raises:
-      ValueError: for a model that is not built.
+      ValueError: for a model that is not built, a direction that does not exist, and unknown arguments.
     """
+    _check_built(model)
+    _check_no_more(kwargs)
+    if rankdir not in DIRECTIONS:
+        raise ValueError(f"`rankdir` must be one of {DIRECTIONS}. Received: rankdir={rankdir!r}")
+    pydot = None if to_file is None else pydot_or_none()
+    if pydot is not None and has_graphviz(pydot):
+        dot = model_to_dot(
+            model, show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi,
+            show_layer_activations=show_layer_activations, show_trainable=show_trainable, splines=splines,
+        )  # fmt: skip
+        return _drawn_by_graphviz(dot, os.fspath(to_file))
+    boxes = _boxes(model, show_shapes, show_dtype, show_layer_names, show_layer_activations,
+                   show_trainable, expand_nested, "")  # fmt: skip
+    picture = Picture(_svg(boxes, rankdir))
+    if to_file is not None:
+        root, ending = os.path.splitext(os.fspath(to_file))
+        if ending != ".svg":
+            print(f"Without pydot and Graphviz, models are drawn as SVG: {root}.svg is written, not {to_file}.")
+        replace_file(f"{root}.svg", picture.data.encode())
+    return picture
+
+
+def _check_built(model: Any) -> None:
     if not model.built:
         raise ValueError(
             "This model has not yet been built. Build the model first by calling `build()` or by "
             "calling the model on a batch of data."
         )
-    picture = model_to_dot(
-        model, show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi,
-        show_layer_activations=show_layer_activations, show_trainable=show_trainable,
-        **kwargs,
-    )  # fmt: skip
-    if to_file is not None:
-        root, ending = os.path.splitext(os.fspath(to_file))
-        path = os.fspath(to_file) if ending == ".svg" else f"{root}.svg"
-        replace_file(path, picture.data.encode())
-    return picture
+
+
+def _check_no_more(kwargs: dict[str, Any]) -> None:
+    if kwargs.pop("layer_range", None) is not None:
+        raise ValueError("Argument `layer_range` is no longer supported.")
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments: {kwargs}")
+
+
+def _drawn_by_graphviz(dot: Any, path: str) -> Any:
+    """Writes the file in the format that its ending names; returns it as an image, where IPython is installed."""
+    kind = os.path.splitext(path)[1][1:] or "png"
+    dot.write(path, format=kind)
+    if kind == "pdf":
+        return None
+    try:
+        display = importlib.import_module("IPython.display")
+    except ImportError:
+        return None
+    return (display.SVG if kind == "svg" else display.Image)(filename=path)
 
 
 def _boxes(

@@ -54,8 +54,8 @@ class Progbar:
     """
 
     def __init__(
-        self, target: int, width: int = 20, verbose: int = 1, interval: float = 0.05, stateful_metrics: Any = None,
-        stateless_metrics: Sequence[str] | None = None, unit_name: str = "step",
+        self, target: int | None, width: int = 20, verbose: int = 1, interval: float = 0.05,
+        stateful_metrics: Any = None, stateless_metrics: Sequence[str] | None = None, unit_name: str = "step",
     ):  # fmt: skip
         if stateful_metrics is not None and stateless_metrics is not None:
             raise ValueError("Only one of `stateful_metrics` and `stateless_metrics` can be given.")
@@ -73,6 +73,11 @@ class Progbar:
     def is_due(self):
         """Whether an update now would be shown."""
         return time.time() - self._last >= self.interval
+
+    def show_as_they_are(self, names):
+        """Says that the values of these names are no means of steps: they are shown as they are."""
+        if self.stateful_metrics is not None:
+            self.stateful_metrics |= set(names)
 
     def _is_stateful(self, name):
         if self.stateless_metrics is not None:
@@ -100,6 +105,10 @@ class Progbar:
         if not finalize and now - self._last < self.interval:
             return
         self._last = now
+        self._write(current, now, finalize)
+
+    def _write(self, current: int, now: float, finalize: bool):
+        """Shows how far the loop is."""
         line, plain = self._line(current, now, finalize)
         out = _out()
         if self.verbose == 1:

@@ -140,7 +140,7 @@ def _(rng):
 
 def requantized(x, scale, zero, new_scale, new_zero, limits, out_type):
     with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.asarray(scale / new_scale, np.float32)
+        factor = np.asarray(scale, np.float64) / new_scale
     out = _rescaled(numbers(x).astype(np.int64) - zero, factor) + new_zero
     return levels(np.clip(out, *limits), out_type.as_numpy_dtype)
 
@@ -178,7 +178,7 @@ def _(rng: SampleGenerator):
     yield Sample(x, _SCALE, _ZERO, np.float32(0), np.int32(1), **rest, raises=InvalidArgumentError)
 
 
-_THREE = ", ".join(f"{part}_scales: float32, {part}_zero_points: int32" for part in ("lhs", "rhs", "output"))
+THREE = ", ".join(f"{part}_scales: float32, {part}_zero_points: int32" for part in ("lhs", "rhs", "output"))
 
 
 def dot_rule(call: ShapeCall):
@@ -187,7 +187,7 @@ def dot_rule(call: ShapeCall):
     return [(x[0], y[1])]
 
 
-@row("UniformQuantizedDot", f"lhs: Tin, rhs: Tin, {_THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
+@row("UniformQuantizedDot", f"lhs: Tin, rhs: Tin, {THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
       {"Tout": dtype, **attrs_of("lhs", "rhs", "output")},
       dot_rule)  # fmt: skip
 def UniformQuantizedDot(
@@ -210,7 +210,7 @@ def UniformQuantizedDot(
         limits_of(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
     limits = limits_of(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
     sums = (numbers(lhs).astype(np.int64) - left[1]) @ (numbers(rhs).astype(np.int64) - right[1])
-    return requantized(sums, left[0] * right[0], 0, *after, limits, Tout)
+    return requantized(sums, left[0].astype(np.float64) * right[0], 0, *after, limits, Tout)
 
 
 _INT32 = {"low": -(2**31), "high": 2**31 - 1}
@@ -224,10 +224,14 @@ def _(rng):
     yield Sample(x, y, *scales, **rest, expect=np.array([[1, 21], [7, 57]]))
     scales = (_SCALE, _ZERO, _SCALES, _ZEROS, np.float32(0.25), np.int32(3))
     yield Sample(x, y, *scales, **rest, rhs_quantization_axis=1, expect=np.array([[2, 21], [-4, 93]]))
+    # Sums that are halves of the new scale: what becomes of them depends on the last bits of the factor, 1 / 24.
+    scales = (_SCALE, _ZERO, np.float32(0.25), np.int32(0), np.float32(3), np.int32(0))
+    yield Sample(_bytes([[14]]), _bytes([[1, 3, -1, -3, 5, 99, -101]]), *scales, **rest,
+                 expect=np.array([[0, 1, 0, -1, 2, 49, -50]]))  # fmt: skip
     yield Sample(x, x, *scales[:2], np.float32(1), np.int32(1), *scales[4:], **rest, raises=InvalidArgumentError)
 
 
-@row("UniformQuantizedAdd", f"lhs: T, rhs: T, {_THREE} -> output: T", {"T": _WIDE}, attrs_of("lhs", "rhs", "output"),
+@row("UniformQuantizedAdd", f"lhs: T, rhs: T, {THREE} -> output: T", {"T": _WIDE}, attrs_of("lhs", "rhs", "output"),
       lambda call: [shapes.broadcast(call.shape(0), call.shape(1))])  # fmt: skip
 def UniformQuantizedAdd(
     xp: ModuleType, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
@@ -244,7 +248,7 @@ def UniformQuantizedAdd(
         limits_of(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
         scale, zero = spread(scale, zero, attrs[f"{part}_quantization_axis"], x.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.asarray(scale / after[0], np.float32)
+            factor = np.asarray(scale, np.float64) / after[0]
         total = total + _rescaled(numbers(x).astype(np.int64) - zero, factor)
     return levels(np.clip(total, *limits), np.dtype(lhs.dtype))
 
@@ -254,6 +258,8 @@ def _(rng: SampleGenerator):
     x, y, rest = _wide([[1, 2, 3], [4, 5, 6]]), _wide([10, 20, 30]), ranges("lhs", "rhs", "output", **_INT32)
     scales = (_SCALE, _ZERO, np.float32(1), np.int32(1), np.float32(0.25), np.int32(3))
     yield Sample(x, y, *scales, **rest, expect=np.array([[37, 79, 121], [43, 85, 127]]))
+    thirds = (np.float32(0.125), np.int32(0), np.float32(1), np.int32(0), np.float32(3), np.int32(0))
+    yield Sample(_wide([12, 36, -12, -36]), _wide([0, 0, 0, 0]), *thirds, **rest, expect=np.array([0, 1, 0, -1]))
     yield Sample(x, y[:2], *scales, **rest, raises=InvalidArgumentError)
 
 

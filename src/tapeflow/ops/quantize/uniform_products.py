@@ -1,4 +1,7 @@
-"""Convolutions and products of floats with uniformly quantized weights: the floats become integers, row by row."""
+"""Convolutions and products with uniformly quantized weights, of such numbers or of floats.
+
+Floats become integers, row by row.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,12 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.quantize.products import numbers, quantized
 from tapeflow.ops.quantize.uniform import (
+    THREE,
     attrs_of,
     dot_rule,
     limits_of,
     ranges,
+    requantized,
     row,
     spread,
 )
@@ -212,6 +217,31 @@ def _rows_quantized(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     return whole.astype(np.int64), np.where(flat, 1, scale).astype(np.float32)
 
 
+@row("UniformQuantizedConvolution", f"lhs: Tin, rhs: Tin, {THREE} -> output: Tout", {"Tin": (dtypes.qint8,)},
+     {"Tout": dtype, **_ATTRS, **attrs_of("lhs", "rhs", "output")}, _convolution_rule)  # fmt: skip
+def UniformQuantizedConvolution(
+    xp: ModuleType, lhs, rhs, lhs_scales, lhs_zero_points, rhs_scales, rhs_zero_points, output_scales,
+    output_zero_points, Tout, **attrs,
+):  # fmt: skip
+    axes, run = _multiplied(lhs, rhs, attrs)
+    if attrs["lhs_quantization_axis"] != -1:
+        raise invalid(f"lhs_quantization_axis must be -1, got {attrs['lhs_quantization_axis']}")
+    if attrs["output_quantization_axis"] not in (-1, axes.output[1]):
+        raise invalid(
+            f"output_quantization_axis must be -1 or {axes.output[1]}, got {attrs['output_quantization_axis']}"
+        )
+    for part in ("lhs", "rhs"):
+        limits_of(attrs[f"{part}_quantization_min_val"], attrs[f"{part}_quantization_max_val"])
+    limits = limits_of(attrs["output_quantization_min_val"], attrs["output_quantization_max_val"])
+    scale, zero = spread(lhs_scales, lhs_zero_points, -1, lhs.shape)
+    weights, its = _right(
+        rhs, rhs_scales, rhs_zero_points, attrs["rhs_quantization_axis"], axes.rhs[0], lhs.ndim, axes.output[1]
+    )
+    sums = run(numbers(lhs).astype(np.int64) - zero, weights)
+    after = spread(output_scales, output_zero_points, attrs["output_quantization_axis"], sums.shape)
+    return requantized(sums, np.asarray(scale, np.float64) * its, 0, *after, limits, Tout)
+
+
 @row("UniformQuantizedConvolutionHybrid", f"lhs: Tlhs, rhs: Trhs, {_RIGHT} -> output: Tout",
      {"Tlhs": (dtypes.float32,), "Trhs": (dtypes.qint8,)}, {"Tout": dtype, **_ATTRS, **attrs_of("rhs")},
      _convolution_rule)  # fmt: skip
@@ -267,6 +297,29 @@ def _sliding(rng: SampleGenerator):
     yield x, _drawn(rng, 6, 4, 3, 2), {"padding": "VALID", "batch_group_count": 2}
     x, kernel = _drawn(rng, 2, 5, 6, 3), _drawn(rng, 3, 2, 3, 4)
     yield x, kernel, {"padding": "SAME", "dimension_numbers": _LAST}
+
+
+@UniformQuantizedConvolution.samples
+def _(rng):
+    one = (np.float32(0.5), np.int32(2))
+    rest = {"Tout": dtypes.qint32, **ranges("lhs", "rhs"), **ranges("output", low=-(2**31), high=2**31 - 1)}
+    for x, kernel, attrs in _sliding(rng):
+        yield Sample(x, kernel, *one, np.float32(0.25), np.int32(-1), np.float32(0.125), np.int32(3), **rest, **attrs)
+    # Windows of one place: the product of matrices that the sample of the dot has.
+    x, kernel = _byte(np.reshape([[1, 2, 3], [4, 5, 6]], (2, 3, 1, 1))), _byte(
+        np.reshape([[1, 3, 0], [-2, 4, 7]], (2, 3, 1, 1)))  # fmt: skip
+    after = np.float32(0.25), np.int32(3)
+    yield Sample(x, kernel, *one, np.float32(1), np.int32(1), *after, **rest, **_FLAT,
+                 expect=np.array([[1, 21], [7, 57]]).reshape(2, 2, 1, 1))  # fmt: skip
+    scales = np.array([0.5, 1], np.float32), np.array([2, -1], np.int32)
+    yield Sample(x, kernel, *one, *scales, *after, **rest, **_FLAT, rhs_quantization_axis=0,
+                 expect=np.array([[2, 21], [-4, 93]]).reshape(2, 2, 1, 1))  # fmt: skip
+    yield Sample(x, kernel, *one, *scales, *scales, **rest, **_FLAT, rhs_quantization_axis=0,
+                 output_quantization_axis=1)  # fmt: skip
+    yield Sample(x, kernel, *one, *scales, *after, **rest, **_FLAT, rhs_quantization_axis=1,
+                 raises=InvalidArgumentError)  # fmt: skip
+    yield Sample(x, kernel, *one, *after, *scales, **rest, **_FLAT, output_quantization_axis=0,
+                 raises=InvalidArgumentError)  # fmt: skip
 
 
 @UniformQuantizedConvolutionHybrid.samples

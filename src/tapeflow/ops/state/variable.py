@@ -22,9 +22,10 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.core import context, dtypes, printing, promotion, tensor_shape
+from tapeflow.core import context, dtypes, promotion, tensor_shape
 from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.display import notebook, printing
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
@@ -660,6 +661,12 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         if not self._is_set:
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy=<uninitialized>>"
         return printing.variable_to_str(self.name, self.numpy(), self.shape, self.dtype)
+
+    def _repr_html_(self):
+        if not self._has_cell or self._parts is not None or not context.executing_eagerly() or not self._is_set:
+            return notebook.caption(repr(self))
+        facts = f"tf.Variable: name={self.name!r}, shape={self.shape}, dtype={self.dtype.name}"
+        return notebook.array(facts, self.numpy())
 
     def __str__(self):
         return repr(self)  # that of the class

@@ -1,4 +1,4 @@
-"""The text of tensors: what `print`, `repr`, `format` and notebooks show.
+"""The text of tensors: what `print`, `repr` and `format` show.
 
 Pure functions. `value` is a NumPy array or scalar: for strings an object array (or scalar) of bytes, for
 resources and variants one of objects that are shown by their `repr`.
@@ -13,7 +13,7 @@ import numpy as np
 from tapeflow.core.dtypes import DType
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
     """The elements as `print` shows them: a scalar with the digits its own type needs."""
     is_object_scalar = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype == object
     return str(value.item() if is_object_scalar else value)
@@ -36,7 +36,7 @@ def numpy_text(tensor: Any, is_repr: bool = False) -> str:
     if not tensor.dtype.is_numpy_compatible:
         return "<unprintable>"
     value = tensor.numpy()
-    return _in_new_line(_repr_text(value) if is_repr else _text(value))
+    return _in_new_line(_repr_text(value) if is_repr else plain_text(value))
 
 
 def value_text(tensor: Any, is_repr: bool = False) -> str:
@@ -47,7 +47,7 @@ def value_text(tensor: Any, is_repr: bool = False) -> str:
       is_repr: whether it is the text of `repr` rather than that of `print`.
     """
     known = tensor.dtype.is_numpy_compatible
-    text = numpy_text(tensor, is_repr) if known else _in_new_line(_text(tensor.numpy()))
+    text = numpy_text(tensor, is_repr) if known else _in_new_line(plain_text(tensor.numpy()))
     return f"{'numpy' if known else 'value'}={text}" if is_repr else text
 
 
@@ -58,7 +58,7 @@ def _in_new_line(text: str) -> str:
 
 def to_str(value: Any, shape: Any, dtype: DType) -> str:
     """What `print` shows of an eager tensor: `tf.Tensor([1 2], shape=(2,), dtype=int32)`."""
-    return f"tf.Tensor({_in_new_line(_text(value))}, shape={shape}, dtype={dtype.name})"
+    return f"tf.Tensor({_in_new_line(plain_text(value))}, shape={shape}, dtype={dtype.name})"
 
 
 def to_repr(value: Any, shape: Any, dtype: DType) -> str:
@@ -66,7 +66,7 @@ def to_repr(value: Any, shape: Any, dtype: DType) -> str:
     if dtype.is_numpy_compatible:
         content = "numpy=" + _in_new_line(_repr_text(value))
     else:
-        content = "value=" + _in_new_line(_text(value))
+        content = "value=" + _in_new_line(plain_text(value))
     return f"<tf.Tensor: shape={shape}, dtype={dtype.name}, {content}>"
 
 
@@ -102,30 +102,3 @@ def symbolic_to_repr(name: str, shape: Any, dtype: DType) -> str:
     return (
         f"<tf.Tensor '{name}' shape={'<unknown>' if shape is None else shape} dtype={dtype.name}>"
     )
-
-
-_MAX_ROWS = 20
-_MAX_COLUMNS = 12
-
-
-def to_html(value: Any, shape: Any, dtype: DType, device: str = "") -> str:
-    """What a notebook shows: a line of facts and, for rank 1 and 2, a table of the first elements."""
-    import html  # only notebooks need it
-
-    facts = f"tf.Tensor: shape={shape}, dtype={dtype.name}"
-    if device:
-        facts += f", device={device}"
-    head = f"<div><code>{html.escape(facts)}</code></div>"
-    rank = getattr(value, "ndim", 0)
-    if rank not in (1, 2) or value.size == 0:
-        return f"{head}<pre>{html.escape(_text(value))}</pre>"
-    matrix = value if rank == 2 else value[None, :]
-    rows = []
-    for row in matrix[:_MAX_ROWS]:
-        cells = [f"<td>{html.escape(str(element))}</td>" for element in row[:_MAX_COLUMNS]]
-        if matrix.shape[1] > _MAX_COLUMNS:
-            cells.append("<td>…</td>")
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    if matrix.shape[0] > _MAX_ROWS:
-        rows.append("<tr><td>…</td></tr>")
-    return f"{head}<table>{''.join(rows)}</table>"
