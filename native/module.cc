@@ -10,6 +10,7 @@
 #include "convert.h"
 #include "dispatcher.h"
 #include "exit.h"
+#include "kernels/indexing.h"
 #include "kernels/random.h"
 #include "kernels/registry.h"
 #include "plan_limits.h"
@@ -30,7 +31,7 @@ NB_MODULE(_native, m) {
   const char* isa = register_all_kernels(std::getenv("TAPEFLOW_ISA"));
   if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() ||
       !init_exit() || !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
-      PyModule_AddFunctions(m.ptr(), random_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), random_methods) < 0 || PyModule_AddFunctions(m.ptr(), fold_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 || PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
       !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr())) {

@@ -284,6 +284,7 @@ void register_indexing() {
   register_scatter();
   register_segment();
   register_selection();
+  register_sparse_matmul();
   register_unique();
   register_resource_scatter();
   register_resource_state();

@@ -11,9 +11,12 @@ namespace tapeflow {
 void register_scatter();
 void register_segment();
 void register_selection();
+void register_sparse_matmul();
 void register_unique();
 void register_resource_scatter();
 void register_resource_state();
+
+extern PyMethodDef fold_methods[];  // fold_rows for Python kernels
 
 TAPEFLOW_ATTRS(BadIndicesAttrs, bad_indices_policy);
 inline bool ignores_bad_indices(const Attr& policy) { return !std::strcmp(policy.str(), "IGNORE"); }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/fold_rows.h"
 #include "kernels/indexing.h"
 #include "kernels/layout.h"
 #include "kernels/strided.h"
@@ -11,51 +12,26 @@
 namespace tapeflow {
 namespace {
 
-enum class Fold { kSum, kMax, kMin, kProd, kMean };
-
-// Sums and products of integers wrap around, without overflow being undefined.
-template <typename T> struct WrapType { using type = T; };
-template <> struct WrapType<int32_t> { using type = uint32_t; };
-template <> struct WrapType<int64_t> { using type = uint64_t; };
-
+// What a segment of nothing is, to begin with.
 template <Fold fold, typename T>
-void fold_row(T* y, const T* x, int64_t n) {
-  using W = typename WrapType<T>::type;
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (fold == Fold::kSum || fold == Fold::kMean) y[i] = static_cast<T>(static_cast<W>(y[i]) + static_cast<W>(x[i]));
-    if constexpr (fold == Fold::kProd) y[i] = static_cast<T>(static_cast<W>(y[i]) * static_cast<W>(x[i]));
-    if constexpr (fold == Fold::kMax) y[i] = y[i] < x[i] ? x[i] : y[i];
-    if constexpr (fold == Fold::kMin) y[i] = x[i] < y[i] ? x[i] : y[i];
-  }
+T neutral() {
+  if constexpr (fold == Fold::kSum) return T{};
+  else if constexpr (fold == Fold::kProduct) return Folding<T>::narrow(1);
+  else if constexpr (std::is_same_v<T, Half>) return Half{fold == Fold::kMax ? uint16_t{0xfbff} : uint16_t{0x7bff}};
+  else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16{fold == Fold::kMax ? uint16_t{0xff7f} : uint16_t{0x7f7f}};
+  else return fold == Fold::kMax ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
 }
 
-template <Fold fold, typename T>
-constexpr T neutral() {
-  if (fold == Fold::kMax) return std::numeric_limits<T>::lowest();
-  if (fold == Fold::kMin) return std::numeric_limits<T>::max();
-  return fold == Fold::kProd ? T{1} : T{0};
-}
-
-// y[ids[i]] folds x[i] for rows i in order; negative ids are dropped.
-template <Fold fold, typename T, typename I>
-void fold_rows(T* y, const T* x, const I* ids, int64_t rows, int64_t columns, int64_t segments) {
-  const double row_ns = 1 + static_cast<double>(columns) * 0.25;
-  if (columns >= 64) {  // threads split the columns
-    parallel_for(columns, static_cast<double>(rows) * row_ns / static_cast<double>(columns),
-                 [=](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < rows; ++i) {
-        if (ids[i] >= 0) fold_row<fold>(y + ids[i] * columns + begin, x + i * columns + begin, end - begin);
-      }
-    });
-    return;
+// A total by a count; integers are rounded towards zero.
+template <typename T>
+T divided(T total, int64_t count) {
+  if constexpr (std::is_integral_v<T>) {
+    using W = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    return static_cast<T>(static_cast<W>(total) / static_cast<W>(count));
+  } else {
+    using F = Folding<T>;
+    return F::narrow(F::wide(total) / F::wide(F::narrow(static_cast<decltype(F::wide(total))>(count))));
   }
-  // Threads split the segments; each looks at all ids. Not worth it where looking is most of the work.
-  parallel_for(segments, columns >= 4 ? static_cast<double>(rows) * row_ns / static_cast<double>(segments) : 0,
-               [=](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < rows; ++i) {
-      if (ids[i] >= begin && ids[i] < end) fold_row<fold>(y + ids[i] * columns, x + i * columns, columns);
-    }
-  });
 }
 
 TAPEFLOW_INPUTS(UnsortedInputs, data, segment_ids, num_segments);
@@ -97,7 +73,7 @@ bool unsorted_segment(KernelCall& c, const UnsortedInputs& in) {
   return true;
 }
 
-template <Fold fold, typename T>
+template <Fold fold, typename T, bool mean = false>
 bool sorted_segment(KernelCall& c) {
   const Tensor *data = c.in[0], *ids = c.in[1];
   if (data->rank() < 1) throw invalid("input must be at least rank 1");
@@ -126,7 +102,7 @@ bool sorted_segment(KernelCall& c) {
   Tensor* out = c.out[0] = new_tensor(data->dtype, shape.get());
   if (shape->size == 0) return true;
   // Segments without rows: 0, and 1 for products.
-  const T empty = fold == Fold::kProd ? T{1} : T{0};
+  const T empty = fold == Fold::kProduct ? neutral<Fold::kProduct, T>() : T{};
   ReleaseGil unlock(data->size() + shape->size);
   fill_items(out->data, shape->size, &empty, sizeof(T));
   const int64_t columns = shape->size / segments;
@@ -139,7 +115,9 @@ bool sorted_segment(KernelCall& c) {
       T* row = y + id[i] * columns;
       std::copy(x + i * columns, x + (i + 1) * columns, row);
       for (int64_t k = i + 1; k < end; ++k) fold_row<fold>(row, x + k * columns, columns);
-      if (fold == Fold::kMean) for (int64_t j = 0; j < columns; ++j) row[j] = row[j] / static_cast<T>(end - i);
+      if constexpr (mean) {
+        for (int64_t j = 0; j < columns; ++j) row[j] = divided(row[j], end - i);
+      }
       i = end;
     }
   });
@@ -147,26 +125,24 @@ bool sorted_segment(KernelCall& c) {
 }
 
 template <typename T>
-void register_for() {
-  constexpr DType d = DTypeOf<T>::value;
+void register_for(DType d) {
   register_kernel("UnsortedSegmentSum", {d}, named<unsorted_segment<Fold::kSum, T>>);
   register_kernel("UnsortedSegmentMax", {d}, named<unsorted_segment<Fold::kMax, T>>);
   register_kernel("UnsortedSegmentMin", {d}, named<unsorted_segment<Fold::kMin, T>>);
-  register_kernel("UnsortedSegmentProd", {d}, named<unsorted_segment<Fold::kProd, T>>);
+  register_kernel("UnsortedSegmentProd", {d}, named<unsorted_segment<Fold::kProduct, T>>);
   register_kernel("SegmentSum", {d}, sorted_segment<Fold::kSum, T>);
   register_kernel("SegmentMax", {d}, sorted_segment<Fold::kMax, T>);
   register_kernel("SegmentMin", {d}, sorted_segment<Fold::kMin, T>);
-  register_kernel("SegmentProd", {d}, sorted_segment<Fold::kProd, T>);
-  register_kernel("SegmentMean", {d}, sorted_segment<Fold::kMean, T>);
+  register_kernel("SegmentProd", {d}, sorted_segment<Fold::kProduct, T>);
+  register_kernel("SegmentMean", {d}, sorted_segment<Fold::kSum, T, true>);
 }
 
 }  // namespace
 
 void register_segment() {
-  register_for<float>();
-  register_for<double>();
-  register_for<int32_t>();
-  register_for<int64_t>();
+  for (int d = 1; d < kDTypeCount; ++d) {
+    with_real_type(static_cast<DType>(d), [&](auto t) { register_for<decltype(t)>(static_cast<DType>(d)); });
+  }
 }
 
 }  // namespace tapeflow

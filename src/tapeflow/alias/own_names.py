@@ -272,7 +272,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.ops.linalg.linear_operator": {"make_composite_tensor": "ops.linear_operator.spec:make_composite_tensor"},
     "python.ops.lookup_ops": {
-        "LookupInterface": "ops.lookup.tables:_Lookup",
+        "LookupInterface": "ops.lookup.tables:LookupInterface",
         "index_table_from_file": "contrib.lookup:index_table_from_file",
         "index_table_from_tensor": "contrib.lookup:index_table_from_tensor",
         "index_to_string_table_from_file": "contrib.lookup:index_to_string_table_from_file",
@@ -302,6 +302,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.ops.rnn_cell_impl": {"": "alias.recurrent_cells"},
     "python.ops.summary_ops_v2": {"": "contrib.summary"},
     "python.ops.variable_scope": {
+        "_PartitionInfo": "v1.partitioned:PartitionInfo",
         "_VariableStore": "v1.variable_getting:EagerVariableStore",
         "_get_default_variable_store": "v1.variable_stores:current_store",
         "_pure_variable_scope": "v1.variable_scoping:pure_variable_scope",

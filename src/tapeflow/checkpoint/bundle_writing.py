@@ -231,7 +231,7 @@ class _Shard:
 
     def _write(self, name: str, key: bytes, value: Any) -> np.ndarray:
         """Writes one tensor and its entry."""
-        array = np.asarray(value)
+        array = slices.as_array(value)
         if array.dtype.kind in "OSU":
             text, checksum = _strings(name, array)
             self.file.write(text)

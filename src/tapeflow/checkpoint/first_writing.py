@@ -56,7 +56,7 @@ def write_first(path: str, tensors: Sequence[tuple[str, Any]]) -> None:
 
 
 def _array(name: str, value: Any) -> tuple[np.ndarray, DType]:
-    array = np.asarray(value)
+    array = slices.as_array(value)
     dtype = dtypes.string if array.dtype.kind in "OSU" else as_dtype(array.dtype)
     if dtype in _NOT_SAVED or dtype not in tensor_proto.FIELD or tensor_proto.FIELD[dtype] == "float8_val":
         raise UnimplementedError(None, None, f"Saving data type {dtype.name} not yet supported")

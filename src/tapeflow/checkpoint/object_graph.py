@@ -200,7 +200,8 @@ def _restored(value: Any, name: str, tensor: Any) -> None:
 
 
 def _of_spec(spec: Any) -> Any:
-    tensor = spec.tensor() if callable(spec.tensor) else spec.tensor
+    tensor = spec.tensor  # read once: a SaveSpec computes it each time
+    tensor = tensor() if callable(tensor) else tensor
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 

@@ -191,6 +191,8 @@ def _restore_as(kinds: list[Any]) -> Any:
             value = None if spec else reader.read_tensor(name)
             if value is None:
                 array = reader.read_slice(name, *slicing.parse(spec)) if spec else reader.read(name)
+                if isinstance(array, np.ndarray) and array.dtype == object and not array.ndim:
+                    array = array.item()
                 value = convert_to_tensor(array, dtype)
             found.append(value)
         return found

@@ -79,7 +79,9 @@ def joined(
     filled = np.zeros(sizes, bool)
     for extents, array in parts:
         place = indices(extents)
-        if value[place].shape != array.shape or array.dtype != kind:
+        # Of an array of objects, an element is what it holds, which has no shape.
+        shape = value[place].shape if place else value.shape
+        if shape != array.shape or array.dtype != kind:
             raise ValueError(f"its part {extents} has shape {list(array.shape)}")
         value[place] = array
         filled[place] = True
@@ -132,3 +134,8 @@ def _signed(value: int) -> bytes:
     raw[0] ^= header >> 8
     raw[1] ^= header & 0xFF
     return bytes(raw)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """The array of a value to be saved; a string keeps the zeros at its end, which NumPy's own strings lose."""
+    return np.array(value, object) if isinstance(value, (bytes, str)) else np.asarray(value)

@@ -4,13 +4,14 @@ import importlib
 from typing import Any
 
 _PACKAGES = {
-    "batching", "bayesflow", "boosted_trees", "checkpoint", "constrained_optimization", "crf", "cudnn_rnn", "data",
-    "deprecated", "distribute", "distributions", "eager", "estimator", "factorization", "feature_column", "framework",
-    "gan", "graph_editor", "hooks", "image", "integrate", "keras", "layers", "learn", "legacy_seq2seq", "linalg",
-    "lookup", "losses", "metrics", "mixed_precision", "nn", "opt", "periodic_resample", "predictor", "proto",
-    "quantize", "reduce_slice_ops", "resampler", "rnn", "saved_model", "seq2seq", "signal", "slim", "solvers",
-    "sparsemax", "stateless", "summary", "tensor_forest", "tensorboard", "testing", "text", "timeseries", "tpu",
-    "training", "util",
+    "batching", "bayesflow", "boosted_trees", "checkpoint", "cluster_resolver", "compiler",
+    "constrained_optimization", "copy_graph", "crf", "cudnn_rnn", "data", "deprecated", "distribute", "distributions",
+    "eager", "estimator", "factorization", "feature_column", "framework", "gan", "graph_editor", "hooks", "image",
+    "input_pipeline", "integrate", "keras", "kernel_methods", "layers", "learn", "legacy_seq2seq", "libsvm", "linalg",
+    "lookup", "losses", "memory_stats", "metrics", "mixed_precision", "nccl", "nn", "opt", "periodic_resample",
+    "predictor", "proto", "quantize", "reduce_slice_ops", "resampler", "rnn", "saved_model", "seq2seq",
+    "session_bundle", "signal", "slim", "solvers", "sparsemax", "staging", "stateless", "summary", "tensor_forest",
+    "tensorboard", "testing", "text", "timeseries", "tpu", "training", "util",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tapeflow.data.iteration.checkpoint_hook import CheckpointInputPipelineHook
 from tapeflow.data.iteration.saveable import make_saveable_from_iterator
 from tapeflow.data.optional import Optional
 from tapeflow.data.options import (
@@ -71,6 +72,7 @@ from tapeflow.data.transformations import (
 SHARD_HINT = -1
 
 __all__ = [
+    "CheckpointInputPipelineHook",
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "SHARD_HINT",

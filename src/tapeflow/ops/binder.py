@@ -19,6 +19,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import signature
+from tapeflow.ops.attr_values import attr_value
 from tapeflow.ops.signature import Argument, Kind, Preferring
 
 _Tensor = _native.Tensor
@@ -150,28 +151,7 @@ class Schema:
 
     def checked(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Attrs as kernels and shape rules want them. Raises TypeError or ValueError for what cannot be one."""
-        return {key: self._attr(key, self.attrs[key], value) for key, value in attrs.items()}
-
-    def _attr(self, key: str, kind: Kind, value: Any) -> Any:
-        if value is None:
-            return None
-        if kind.number == signature.dtype.number:
-            return dtypes.as_dtype(value)
-        if kind.number == signature.shape.number:
-            if hasattr(value, "as_list"):
-                return None if value.rank is None else tuple(value.as_list())
-            return tuple(value) if isinstance(value, list) else value
-        if kind.number == signature.ints.number:
-            return list(value) if isinstance(value, tuple) else value
-        label = _LABELS.get(kind.number)
-        if label is not None and not _is_of(kind.number, value):
-            raise TypeError(f"Expected {label} for argument '{key}' not {value!r}.")
-        if kind.choices and value not in kind.choices:
-            text = value.decode(errors="replace") if isinstance(value, bytes) else value
-            if text not in kind.choices:
-                allowed = '", "'.join(sorted(kind.choices))
-                raise ValueError(f"Attr '{key}' of '{self.name}' Op passed string '{value}' not in: \"{allowed}\".")
-        return value
+        return {key: attr_value(self.name, key, self.attrs[key], value) for key, value in attrs.items()}
 
     def filled(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """All attrs of a call, as kernels take them."""
@@ -403,12 +383,3 @@ def _fits(value: Any, dtype: DType) -> bool:
         except (TypeError, ValueError):
             return False
     return True
-
-
-_LABELS = {signature.integer.number: "int", signature.boolean.number: "bool", signature.string.number: "string"}
-
-
-def _is_of(number: int, value: Any) -> bool:
-    if number == signature.integer.number:
-        return isinstance(value, (int, np.integer)) or hasattr(type(value), "__index__")
-    return isinstance(value, (bool, np.bool_) if number == signature.boolean.number else (str, bytes))

@@ -1,4 +1,4 @@
-"""The messages of TensorFlow Serving: requests, configurations of models and logs of requests."""
+"""The messages of TensorFlow Serving: requests, configurations of models, logs of requests, and session bundles."""
 
 PACKAGE = "tensorflow.serving"
 
@@ -254,4 +254,32 @@ enum ModelType
     MODEL_TYPE_UNSPECIFIED 0
     TENSORFLOW 1
     OTHER 2
+
+AssetFile
+    tensor_binding 1 serving.TensorBinding
+    filename 2 string
+
+ClassificationSignature
+    input 1 serving.TensorBinding
+    classes 2 serving.TensorBinding
+    scores 3 serving.TensorBinding
+
+GenericSignature
+    map 1 map<string,serving.TensorBinding>
+
+RegressionSignature
+    input 1 serving.TensorBinding
+    output 2 serving.TensorBinding
+
+Signature
+    regression_signature 1 serving.RegressionSignature in type
+    classification_signature 2 serving.ClassificationSignature in type
+    generic_signature 3 serving.GenericSignature in type
+
+Signatures
+    default_signature 1 serving.Signature
+    named_signatures 2 map<string,serving.Signature>
+
+TensorBinding
+    tensor_name 1 string
 """

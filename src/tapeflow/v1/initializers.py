@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -27,6 +27,15 @@ from tapeflow.ops.lookup.tables import tables_initializer  # noqa: F401
 from tapeflow.ops.math.elementwise import sign
 from tapeflow.ops.random import distributions as random
 
+
+def _sizes(shape: Any) -> Any:
+    """The sizes as a list; a tensor where some are known when the graph runs."""
+    parts = shape if isinstance(shape, (list, tuple)) else [shape]
+    if any(is_symbolic_tensor(part) for part in parts):
+        return convert_to_tensor(shape, dtypes.int32)
+    return TensorShape(shape).as_list()
+
+
 # The standard deviation of a standard normal cut off at two.
 _TRUNCATED_STDDEV = 0.87962566103423978
 
@@ -38,7 +47,7 @@ class Initializer:
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtypes.as_dtype(self.dtype if dtype is None else dtype)
-        sizes = TensorShape(shape).as_list()
+        sizes = _sizes(shape)
         return self._make_part(sizes, dtype, partition_info.full_shape if partition_info else sizes)
 
     def _make_part(self, sizes: Sequence[int], dtype: DType, whole: Sequence[int]):
@@ -91,6 +100,8 @@ class constant_initializer(Initializer):
 
     def _make(self, sizes: Sequence[int], dtype: DType):
         value = np.asarray(self.value, dtype.as_numpy_dtype)
+        if not value.ndim and not isinstance(sizes, list):
+            return construction.fill(sizes, value)
         if self._verify and list(value.shape) != sizes:
             raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {value.shape}.")
         if value.ndim and value.size > math.prod(sizes):

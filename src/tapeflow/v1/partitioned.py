@@ -26,6 +26,37 @@ class PartitionInfo(NamedTuple):
     full_shape: list[int]
     var_offset: list[int]
 
+    def single_slice_dim(self, shape: Sequence[int]) -> int | None:
+        """The axis along which a part of this shape is one of several; None where it is the whole.
+
+        Raises ValueError for a shape that does not fit, or parts along several axes.
+        """
+        if len(shape) != len(self.full_shape):
+            raise ValueError(
+                f"Expected equal length, but received shape={shape} of length {len(shape)} while self.full_shape="
+                f"{self.full_shape} is of length {len(self.full_shape)}."
+            )
+        axes = []
+        for axis, (size, offset, whole) in enumerate(zip(shape, self.var_offset, self.full_shape, strict=True)):
+            if offset + size > whole:
+                raise ValueError(
+                    f"With self.var_offset={self.var_offset}, a partition of shape={shape} would exceed "
+                    f"self.full_shape={self.full_shape} in dimension {axis}."
+                )
+            if size < whole:
+                axes.append(axis)
+        if len(axes) > 1:
+            raise ValueError(
+                f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} since slice "
+                f"dim could be either dimension {axes[0]} or {axes[1]}."
+            )
+        return axes[0] if axes else None
+
+    def single_offset(self, shape: Sequence[int]) -> int:
+        """Where a part of this shape begins along the axis of the parts; 0 for the whole."""
+        axis = self.single_slice_dim(shape)
+        return 0 if axis is None else self.var_offset[axis]
+
 
 class PartitionedVariable:
     """Several variables that together are one.

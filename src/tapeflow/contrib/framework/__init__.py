@@ -17,6 +17,19 @@ from tapeflow.contrib.framework.checks import (
     with_same_shape,
     with_shape,
 )
+from tapeflow.contrib.framework.fusing import fuse_op
+from tapeflow.contrib.framework.orthogonal import (
+    convolutional_delta_orthogonal,
+    convolutional_orthogonal_1d,
+    convolutional_orthogonal_2d,
+    convolutional_orthogonal_3d,
+)
+from tapeflow.contrib.framework.remapping import (
+    load_and_remap_matrix_initializer,
+    load_embedding_initializer,
+    load_linear_multiclass_bias_initializer,
+    load_variable_slot_initializer,
+)
 from tapeflow.contrib.framework.scoping import (
     add_arg_scope,
     arg_scope,
@@ -56,7 +69,7 @@ from tapeflow.contrib.framework.variables import (
 from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
-from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.control.assertions import (
     assert_same_float_dtype,
@@ -74,7 +87,9 @@ if TYPE_CHECKING:
 
 
 def get_placeholders(graph: Graph):
-    """The outputs of the placeholders of a graph."""
+    """The outputs of the placeholders of a graph. Raises TypeError for what is no graph."""
+    if not hasattr(graph, "get_operations"):
+        raise TypeError(f"Input graph needs to be a Graph: {graph}")
     return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
 

@@ -100,6 +100,10 @@ class _Pass:
             close_pass(self.elements)
 
 
+# The collection of the iterators of a graph.
+ITERATORS = "iterators"
+
+
 @public_methods
 class GraphIterator(Iterator):
     """An iterator whose elements are tensors of a graph.
@@ -145,8 +149,10 @@ class GraphIterator(Iterator):
             if started:
                 attrs["dataset_factory"] = factory
             kind = "OneShotIterator" if started else "IteratorV2"
-            op = get_default_graph().add(kind, None, (), (), attrs, kind)
+            graph = get_default_graph()
+            op = graph.add(kind, None, (), (), attrs, kind)
             self._handle = op.add_output(dtypes.resource, ())
+            graph.add_to_collection(ITERATORS, self._handle)
         self._string = self.string_handle("IteratorToStringHandle")
 
     def get_next(self, name=None):

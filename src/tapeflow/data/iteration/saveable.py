@@ -41,10 +41,9 @@ class IteratorSaveable:
     shape = TensorShape([])
     device = ""
 
-    def __init__(self, iterator, name):
-        self.name = name
-        self.op = iterator
-        self._handle = iterator._handle
+    def __init__(self, handle: Tensor):
+        self.name = handle.op.name
+        self.op = self._handle = handle
 
     def read_value(self):
         """A string tensor: the state."""
@@ -82,7 +81,7 @@ def make_saveable_from_iterator(iterator: Any, external_state_policy: str | None
             "`make_saveable_from_iterator` is for iterators of a graph. With eager execution use "
             "`tf.train.Checkpoint(iterator=iterator)`."
         )
-    return IteratorSaveable(iterator, iterator._handle.op.name)
+    return IteratorSaveable(iterator._handle)
 
 
 boundaries(globals())

@@ -14,14 +14,18 @@ from tapeflow.data.parts import start_of
 from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.joining import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
-from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable, _Initializer
+from tapeflow.ops.lookup.tables import (
+    KeyValueTensorInitializer,
+    StaticHashTable,
+    TableInitializerBase,
+)
 
 if TYPE_CHECKING:
     from tapeflow.data.sources.records import TFRecordDataset
     from tapeflow.ops.lookup.buckets import HasherSpec, StrongHashSpec
 
 
-class DatasetInitializer(_Initializer):
+class DatasetInitializer(TableInitializerBase):
     """Fills a table from a dataset of (key, value) pairs of scalars.
 
     Args:

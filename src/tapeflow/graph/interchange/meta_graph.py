@@ -177,7 +177,10 @@ def add_collection(made: Any, key: str, items: list[Any], scope: str | None) -> 
                 made.collection_def[key].bytes_list.value.extend(values)
             return
         kind, values = _plain(items, scope)
-        if values:
+        if kind == "any_list":
+            for each in values:  # a message of another pool than this package's
+                made.collection_def[key].any_list.value.add(type_url=each.type_url, value=each.value)
+        elif values:
             getattr(made.collection_def[key], kind).value.extend(values)
     except (AttributeError, TypeError, ValueError, RuntimeError) as error:
         get_logger().warning(
@@ -197,6 +200,8 @@ def _plain(items: list[Any], scope: str | None) -> tuple[str, list[Any]]:
         return "int64_list", items
     if isinstance(first, float):
         return "float_list", items
+    if getattr(getattr(first, "DESCRIPTOR", None), "full_name", "") == "google.protobuf.Any":
+        return "any_list", items
     if hasattr(first, "SerializeToString"):
         return "bytes_list", [x.SerializeToString() for x in items]
     named = [x.name for x in items]
@@ -322,10 +327,6 @@ def _restore_collection(graph: Graph, key: str, collection: Any, scope: str) -> 
                 graph.add_to_collection(key, graph.as_graph_element(prepend_scope(name, scope)))
             except (KeyError, TypeError) as error:
                 raise ValueError(f"Collection '{key}': {error}") from None
-    elif kind == "any_list":
-        get_logger().error(
-            "Unsupported data type any_list for collection %s. Skipping.", key
-        )
     else:
         # Strings are taken for names, as TensorFlow does.
         named = kind == "bytes_list" and scope

@@ -13,6 +13,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.signature import dtype, strings
 from tapeflow.ops.signature import shape as shape_attr
 from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, op
@@ -76,10 +77,10 @@ def _inplace(
 
 InplaceUpdate = _inplace("InplaceUpdate", ANY, lambda x, i, v: x.__setitem__(i, v), lambda at, v: at.set(v),
                          lambda old, new: new)  # fmt: skip
-InplaceAdd = _inplace("InplaceAdd", NUMERIC, lambda x, i, v: np.add.at(x, i, v), lambda at, v: at.add(v),
+InplaceAdd = _inplace("InplaceAdd", NUMERIC, lambda x, i, v: fold_at(np.add, x, i, v), lambda at, v: at.add(v),
                       lambda old, new: old + new)  # fmt: skip
-InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: np.subtract.at(x, i, v), lambda at, v: at.subtract(v),
-                      lambda old, new: old - new)  # fmt: skip
+InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: fold_at(np.subtract, x, i, v),
+                      lambda at, v: at.subtract(v), lambda old, new: old - new)  # fmt: skip
 
 
 def _same_value(name, signature, types=ANY, **attrs):

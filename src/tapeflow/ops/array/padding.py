@@ -16,6 +16,7 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.slicing import Slice
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import Sum, all_axes
 from tapeflow.ops.signature import Preferring, one_of
@@ -253,7 +254,7 @@ def MirrorPadGrad(xp: ModuleType, input: Array, paddings: Array, mode: str):
             out = xp.zeros([inner[axis], *rows.shape[1:]], input.dtype)
             places = _mirror(inner[axis], a, b, mode)
             if xp is np:
-                np.add.at(out, places, rows)
+                fold_at(np.add, out, places, rows)
             else:
                 out = out.at[places].add(rows)
             input = xp.moveaxis(out, 0, axis)

@@ -19,6 +19,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array import gather
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math import arithmetic, casting, comparison
 from tapeflow.ops.signature import string
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op
@@ -130,7 +131,7 @@ def _write(xp: ModuleType, out: Any, indices: Array, updates: Any, how: str, pol
         ):
             out[tuple(at)] += update
     else:
-        _UFUNCS[how].at(out, places, updates)
+        fold_at(_UFUNCS[how], out, places, updates)
     return out
 
 

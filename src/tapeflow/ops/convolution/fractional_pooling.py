@@ -15,6 +15,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
@@ -234,7 +235,7 @@ def FractionalMaxPoolGrad(
         )
     at = _max_places(orig_input, rows, columns, overlapping)
     out = np.zeros(orig_input.size, out_backprop.dtype)
-    np.add.at(out, at.reshape(-1), out_backprop.reshape(-1))
+    fold_at(np.add, out, at.reshape(-1), out_backprop.reshape(-1))
     return out.reshape(orig_input.shape)
 
 

@@ -36,6 +36,7 @@ from tapeflow.ops.convolution.pooling import (
     winners,
 )
 from tapeflow.ops.convolution.sliding import sliding_rule
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import Preferring, boolean, dtype, ints
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
@@ -325,7 +326,7 @@ def MaxPoolGradWithArgmax(
     flat = xp.zeros(input.size, grad.dtype)
     places = _places(xp, input, argmax, include_batch_in_index)
     if xp is np:
-        np.add.at(flat, places, grad.ravel())
+        fold_at(np.add, flat, places, grad.ravel())
     else:
         flat = flat.at[places].add(grad.ravel())
     return flat.reshape(input.shape)

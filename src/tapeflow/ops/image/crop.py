@@ -19,6 +19,7 @@ from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import Reshape, Transpose
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.segment import UnsortedSegmentSum
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
@@ -216,7 +217,7 @@ def _added(xp: ModuleType, out: Any, at: Sequence[Array], values: Any):
     """`out` with `values` added at the places `at`, of which some may be the same."""
     if xp is not np:
         return out.at[at].add(values)
-    np.add.at(out, at, values)
+    fold_at(np.add, out, at, values)
     return out
 
 

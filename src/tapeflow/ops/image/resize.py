@@ -15,6 +15,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.image import kernels as image_kernels
 from tapeflow.ops.signature import one_of
 from tapeflow.ops.table import Sample, op
@@ -40,7 +41,7 @@ class Taps(NamedTuple):
     def matrix(self, size: int) -> np.ndarray:
         """The same as a dense [out, size] matrix."""
         out = np.zeros((len(self.places), size), self.weights.dtype)
-        np.add.at(out, (np.arange(len(self.places))[:, None], self.places), self.weights)
+        fold_at(np.add, out, (np.arange(len(self.places))[:, None], self.places), self.weights)
         return out
 
 
@@ -406,7 +407,7 @@ def ResizeNearestNeighborGrad(xp, grads, size, align_corners, half_pixel_centers
     out = np.zeros((grads.shape[0], height, width, grads.shape[3]), grads.dtype)
     if xp is not np:
         return xp.asarray(out).at[:, rows[:, None], columns].add(grads)
-    np.add.at(out, (slice(None), rows[:, None], columns), grads)
+    fold_at(np.add, out, (np.arange(len(out))[:, None, None], rows[:, None], columns), grads)
     return out
 
 

@@ -59,7 +59,7 @@ def _own_name(name: str) -> str:
     return name if not count else f"{name}_{count}"
 
 
-class _Initializer:
+class TableInitializerBase:
     """What fills a fixed table."""
 
     def __init__(self, key_dtype, value_dtype):
@@ -91,7 +91,7 @@ def _collected(op):
 
 @api("lookup.KeyValueTensorInitializer")
 @public_methods
-class KeyValueTensorInitializer(_Initializer):
+class KeyValueTensorInitializer(TableInitializerBase):
     """Fills a table with keys and as many values."""
 
     def __init__(
@@ -117,7 +117,7 @@ class TextFileIndex:
 
 @api("lookup.TextFileInitializer")
 @public_methods
-class TextFileInitializer(_Initializer):
+class TextFileInitializer(TableInitializerBase):
     """Fills a table from the lines of a text file.
 
     Args:
@@ -209,7 +209,7 @@ def _mapped(table: Any, keys: Any, find: Callable[..., Any]):
     return keys.with_flat_values(found) if composite else found
 
 
-class _Lookup:
+class LookupInterface:
     """What all tables share."""
 
     def __init__(self, key_dtype, value_dtype, name: str, table: Table):
@@ -269,7 +269,7 @@ class _Lookup:
 
 @api("lookup.StaticHashTable")
 @public_methods
-class StaticHashTable(_Lookup):
+class StaticHashTable(LookupInterface):
     """A table that `initializer` fills, once.
 
     Args:
@@ -397,7 +397,7 @@ class StaticVocabularyTable:
         return hashing.to_hash_bucket_fast(words, self._num_oov_buckets)
 
 
-class _Growing(_Lookup):
+class _Growing(LookupInterface):
     """What tables share that checkpoints keep."""
 
     def _checkpoint_tensors(self):

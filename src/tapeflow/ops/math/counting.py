@@ -19,6 +19,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.histogram import (
     WEIGHTS,
@@ -132,7 +133,7 @@ def _sparse_counts(values: Any, rows, weights: Any, minlength: int, maxlength: i
         found, at = np.unique(mine[kept], return_inverse=True)
         heavy = np.ones(len(mine), weights.dtype) if not weights.size else weights[row]
         sums = np.zeros(len(found), weights.dtype)
-        np.add.at(sums, at, heavy[kept])
+        fold_at(np.add, sums, at, heavy[kept])
         counts.append(np.ones_like(sums) if binary_output else sums)
         column = np.full(len(found), number, np.int64)
         places.append(np.stack([column, found.astype(np.int64)], 1)[:, 1 if rows is None else 0 :])

@@ -22,6 +22,7 @@ from tapeflow.ops.array.layout import Reshape, Squeeze
 from tapeflow.ops.array.rows import Rank, Size
 from tapeflow.ops.array.scatter import ScatterNd
 from tapeflow.ops.control.flow import cond
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math import arithmetic, casting, comparison, reduction
 from tapeflow.ops.math.elementwise import Floor
 from tapeflow.ops.signature import dtype, floats
@@ -59,7 +60,7 @@ def _counted(values: np.ndarray, size: int, weights: np.ndarray):
     kept = values < size
     heavy = np.broadcast_to(weights if weights.size else np.ones((), weights.dtype), values.shape)
     out = np.zeros(size, weights.dtype)
-    np.add.at(out, values[kept], heavy[kept])
+    fold_at(np.add, out, values[kept], heavy[kept])
     return out
 
 

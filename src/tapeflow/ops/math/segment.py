@@ -20,6 +20,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array import construction, gather
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math import (
     arithmetic,
     casting,
@@ -62,7 +63,7 @@ def accumulate(xp: ModuleType, combine: str, data: Array, ids: Any, rows: int, s
             combine
         ](data, mode="drop")
     here = ids >= 0
-    getattr(np, combine).at(out, ids[here], data[here])
+    fold_at(getattr(np, combine), out, ids[here], data[here])
     return out
 
 

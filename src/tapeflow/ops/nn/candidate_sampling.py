@@ -17,6 +17,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
@@ -78,7 +79,7 @@ class _Learned(_Law):
     def learn(self, values: np.ndarray) -> None:
         room = 2**31 - 1 - int(self.sums[-1])
         values = values[: max(room, 0)]
-        np.add.at(self.weights, values, 1)
+        fold_at(np.add, self.weights, values, 1)
         self.sums = np.cumsum(self.weights)
 
 

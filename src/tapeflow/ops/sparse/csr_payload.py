@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.validate import invalid, shape_text
 
 
@@ -27,7 +28,7 @@ class Entries(NamedTuple):
         keys = self.rows * max(width, 1) + self.columns
         places, inverse = np.unique(keys, return_inverse=True)
         values = np.zeros(len(places), self.values.dtype)
-        np.add.at(values, inverse, self.values)
+        fold_at(np.add, values, inverse, self.values)
         return Entries(places // max(width, 1), places % max(width, 1), values)
 
 
@@ -139,7 +140,7 @@ def times_dense(a: CSRMatrix, b: np.ndarray) -> np.ndarray:
     b = b.reshape(-1, *b.shape[-2:])
     out = np.zeros((len(a.parts), a.shape[-2], b.shape[-1]), b.dtype)
     for i, p in enumerate(a.parts):
-        np.add.at(out[i], p.rows, p.values[:, None] * b[i if len(b) > 1 else 0][p.columns])
+        fold_at(np.add, out[i], p.rows, p.values[:, None] * b[i if len(b) > 1 else 0][p.columns])
     return out
 
 

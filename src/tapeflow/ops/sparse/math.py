@@ -20,6 +20,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import Reshape, expand_dims, reshape
 from tapeflow.ops.array.rows import Rank, Shape
 from tapeflow.ops.array.scatter import ScatterNd, tensor_scatter_nd_update
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.casting import cast
@@ -145,7 +146,7 @@ def SparseTensorDenseAdd(
             f"{shape_text(b.shape)}"
         )
     out = np.array(b)
-    np.add.at(out, tuple(a_indices.T), a_values)
+    fold_at(np.add, out, tuple(a_indices.T), a_values)
     return out
 
 
@@ -203,8 +204,8 @@ def SparseAdd(
         raise invalid(f"Input shapes must match: got {shape_text(sizes)} and {shape_text(other)}")
     union, at_a, at_b = _merged(a_indices, b_indices)
     total = np.zeros(len(union), a_values.dtype)
-    np.add.at(total, at_a, a_values)
-    np.add.at(total, at_b, b_values)
+    fold_at(np.add, total, at_a, a_values)
+    fold_at(np.add, total, at_b, b_values)
     # Only what stands in both can cancel out.
     in_both = np.isin(np.arange(len(union)), at_a) & np.isin(np.arange(len(union)), at_b)
     kept = ~in_both | (np.abs(total) >= thresh)
@@ -296,7 +297,7 @@ def _reduced(values, indices, sizes, axes, keep, ufunc, start):
     by = order(at)
     firsts, runs = grouped(at[by])
     out = np.full(len(firsts), start, values.dtype)
-    ufunc.at(out, runs, values[by])
+    fold_at(ufunc, out, runs, values[by])
     shape = ones_shape if keep else [n for k, n in enumerate(sizes) if k not in gone]
     columns = list(range(rank)) if keep else [k for k in range(rank) if k not in gone]
     return at[by][firsts][:, columns], out, shape
@@ -401,7 +402,7 @@ def SparseSoftmax(xp: ModuleType, sp_indices: np.ndarray, sp_values: np.ndarray,
     _, runs = np.unique(places(sp_indices[:, :-1], sizes[:-1]), return_inverse=True)
     count = int(runs.max()) + 1 if len(runs) else 0
     top = np.full(count, -np.inf, sp_values.dtype)
-    np.maximum.at(top, runs, sp_values)
+    fold_at(np.maximum, top, runs, sp_values)
     powers = np.exp(sp_values - top[runs])
     return (powers / summed(powers, runs, count)[runs]).astype(sp_values.dtype)
 

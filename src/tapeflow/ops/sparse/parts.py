@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 
@@ -77,11 +78,5 @@ def grouped(keys) -> tuple[np.ndarray, np.ndarray]:
 def summed(values: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """The sums of the values of each row: [count, ...] from rows [n] below `count` and values [n, ...]."""
     out = np.zeros((count, *values.shape[1:]), values.dtype)
-    if values.size == 0:
-        return out
-    if (rows[1:] < rows[:-1]).any():
-        np.add.at(out, rows, values)
-        return out
-    starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
-    out[rows[starts]] = np.add.reduceat(values, starts, axis=0)  # rows in their order: several times faster
+    fold_at(np.add, out, rows, values)
     return out

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.slicing import _MASKS as SLICE_MASKS
 from tapeflow.ops.array.slicing import Slice, numpy_key
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, op
@@ -254,21 +256,21 @@ def _divide(into, at, values):
             where = tuple(a[place[: a.ndim]] for a in at) + place[at[0].ndim :]
             into[where] = np.trunc(into[where] / value)
     else:
-        np.divide.at(into, at, values)
+        fold_at(np.divide, into, at, values)
 
 
 def _assign(into: np.ndarray, at: Sequence[np.ndarray], values: np.ndarray):
     into[at] = values
 
 
-_UPDATES = {
+_UPDATES: dict[str, tuple[Callable[..., None], tuple[DType, ...]]] = {
     "Update": (_assign, ANY),
-    "Add": (np.add.at, NUMERIC),
-    "Sub": (np.subtract.at, NUMERIC),
-    "Mul": (np.multiply.at, NUMERIC),
+    "Add": (partial(fold_at, np.add), NUMERIC),
+    "Sub": (partial(fold_at, np.subtract), NUMERIC),
+    "Mul": (partial(fold_at, np.multiply), NUMERIC),
     "Div": (_divide, NUMERIC),
-    "Min": (np.minimum.at, REAL),
-    "Max": (np.maximum.at, REAL),
+    "Min": (partial(fold_at, np.minimum), REAL),
+    "Max": (partial(fold_at, np.maximum), REAL),
 }
 
 

@@ -13,6 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
+from tapeflow.ops.folding import fold_at
 from tapeflow.ops.table import INDEX, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
@@ -216,7 +217,7 @@ class Rule:
         variables, arrays, grad, indices, named = self._of_rows(xp, inputs)
         dense = xp.zeros(arrays[0].shape, arrays[0].dtype)
         if xp is np:
-            np.add.at(dense, indices, grad)
+            fold_at(np.add, dense, indices, grad)
         else:
             dense = dense.at[indices].add(grad)
         self._store(xp, variables, arrays, dense, {**named, **attrs})

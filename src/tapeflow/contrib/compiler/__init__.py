@@ -1,0 +1,3 @@
+"""`tf.contrib.compiler`: operations that XLA compiles."""
+
+from tapeflow.contrib.compiler import jit, xla
