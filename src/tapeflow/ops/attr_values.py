@@ -14,7 +14,7 @@ _LABELS = {signature.integer.number: "int", signature.boolean.number: "bool", si
 
 
 def attr_value(op: str, key: str, kind: Kind, value: Any) -> Any:
-    """The value of an attr as kernels and shape rules want it. Raises TypeError or ValueError for what cannot be one."""
+    """The value of an attr as kernels want it. Raises TypeError or ValueError for what cannot be one."""
     if value is None:
         return None
     if kind.number == signature.dtype.number:
