@@ -26,7 +26,7 @@ NAMED = {
     "contrib/quantize/common.py": _SCOPE,
     "contrib/quantize/fold_batch_norms.py": _PATTERN,
     "contrib/quantize/rewriting.py": _PATTERN,
-    "contrib/rnn/cells.py": _CLASS,
+    "contrib/rnn/lstm_cells.py": _CLASS,
     "core/tensor_shape.py": _PROSE,
     "data/kinds.py": _DATASET,
     "data/sources/saving.py": _DATASET,

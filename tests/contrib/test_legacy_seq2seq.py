@@ -107,3 +107,61 @@ def test_devices_of_a_session():
     assert host.device_type == "CPU"
     assert host.memory_limit_bytes > 0
     assert repr(host).startswith("_DeviceAttributes(/job:localhost/replica:0/task:0/device:CPU:0, CPU, ")
+
+
+def test_attention_decoder_projects_what_it_reads_from_a_memory_of_one_row():
+    cell = tf.nn.rnn_cell.GRUCell(2)
+    memory = tf.constant([[[1.0, 2.0, 3.0]]])
+    outputs, state = legacy.attention_decoder([tf.ones([1, 2])] * 3, tf.zeros([1, 2]), memory, cell, output_size=4)
+    names = {v.name.removeprefix("attention_decoder/"): v for v in tf.global_variables()}
+    assert set(names) == {
+        "AttnW_0:0", "AttnV_0:0", "kernel:0", "bias:0", "gru_cell/gates/kernel:0", "gru_cell/gates/bias:0",
+        "gru_cell/candidate/kernel:0", "gru_cell/candidate/bias:0", "Attention_0/kernel:0", "Attention_0/bias:0",
+        "AttnOutputProjection/kernel:0", "AttnOutputProjection/bias:0",
+    }  # fmt: skip
+    found, last, weights, bias = run(
+        [outputs, state, names["AttnOutputProjection/kernel:0"], names["AttnOutputProjection/bias:0"]]
+    )
+    assert len(found) == 3
+    np.testing.assert_allclose(found[-1], np.concatenate([last, [[1, 2, 3]]], 1) @ weights + bias, rtol=1e-5)
+    for change in ({"num_heads": 0}, {"decoder_inputs": []}):
+        given = {"decoder_inputs": outputs, "initial_state": state, "attention_states": memory, "cell": cell}
+        with pytest.raises(ValueError, match=r"heads|at least 1 input"):
+            legacy.attention_decoder(**{**given, **change})
+
+
+@pytest.mark.parametrize(
+    "model", ["embedding_attention_seq2seq", "embedding_tied_rnn_seq2seq", "embedding_rnn_seq2seq"]
+)
+def test_a_tensor_decides_whether_the_last_symbol_is_fed(model):
+    encoded, decoded = symbols()
+    feeds = tf.placeholder(tf.bool)
+    counts = [5, 6] if "tied" not in model else [6]
+
+    def made(feed_previous):
+        cell = tf.nn.rnn_cell.LSTMCell(3)
+        return getattr(legacy, model)(encoded, decoded, cell, *counts, 2, feed_previous=feed_previous)[0]
+
+    with tf.variable_scope("all"):
+        chosen = made(feeds)
+    with tf.variable_scope("all", reuse=True):
+        given, fed = made(False), made(True)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for feed, want in ((False, given), (True, fed)):
+            found, expected = session.run([chosen, want], {feeds: feed})
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_one_encoder_feeds_several_decoders():
+    encoded, decoded = symbols()
+    cells = {"a": tf.nn.rnn_cell.GRUCell(3), "b": tf.nn.rnn_cell.GRUCell(3)}
+    inputs = {"a": decoded, "b": decoded[:2]}
+    outputs, states = legacy.one2many_rnn_seq2seq(
+        encoded, inputs, tf.nn.rnn_cell.GRUCell(3), cells, 5, {"a": 6, "b": 7}, 2
+    )
+    assert [x.shape.as_list() for x in outputs["a"]] == [[2, 6]] * 4
+    assert [x.shape.as_list() for x in outputs["b"]] == [[2, 7]] * 2
+    assert {name: x.shape.as_list() for name, x in states.items()} == {"a": [2, 3], "b": [2, 3]}
+    with pytest.raises(ValueError, match="keys"):
+        legacy.one2many_rnn_seq2seq(encoded, inputs, tf.nn.rnn_cell.GRUCell(3), {"a": cells["a"]}, 5, {}, 2)

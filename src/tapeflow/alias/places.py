@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
@@ -207,12 +208,25 @@ def find(path: str) -> Any:
 
 
 def _contrib(path: str) -> Any:
-    """The modules inside one of contrib's: their names are those of the public one."""
-    public = path.partition(".python")[0]
+    """The modules inside one of contrib's: a public module that ends alike, else the public one of all its names."""
+    public, _, inner = path.partition(".python")
+    root, parts = f"tapeflow.{public}", inner.strip(".").split(".")
     try:
-        return Behind(importlib.import_module(f"tapeflow.{public}"))
+        found = importlib.import_module(root)
     except ImportError:
         return None
+    for start in range(len(parts)):
+        name = ".".join([root, *parts[start:]])
+        if _is_module(name):
+            return Behind(importlib.import_module(name))
+    return Behind(found)
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # a package on the way is absent
+        return False
 
 
 def _attribute(place: str) -> Any:

@@ -41,6 +41,8 @@ _RENAME = {"kernel": "weights", "bias": "biases"}
 _FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
 _ZEROS = initializers.zeros_initializer()
 _XAVIER = xavier_initializer()
+# The name of the scope of a convolution that is given none.
+SCOPE = "Conv"
 
 
 def _keras_format(data_format: str | None):
@@ -60,7 +62,7 @@ def convolution(
     """
     if data_format not in _FORMATS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    with layer_scope(scope, "Conv", [inputs], reuse, _RENAME) as found:
+    with layer_scope(scope, SCOPE, [inputs], reuse, _RENAME) as found:
         inputs = convert_to_tensor(inputs)
         rank = inputs.shape.rank
         if conv_dims is not None and conv_dims + 2 != rank:

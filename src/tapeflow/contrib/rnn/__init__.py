@@ -13,20 +13,22 @@ from tapeflow.compat.v1.rnn_cell import (
     RNNCell,
 )
 from tapeflow.contrib.rnn.cells import (
-    AttentionCellWrapper,
-    CoupledInputForgetGateLSTMCell,
-    EmbeddingWrapper,
-    GRUBlockCell,
-    GRUBlockCellV2,
-    HighwayWrapper,
+    CFNCell,
     IndRNNCell,
-    InputProjectionWrapper,
-    LayerNormBasicLSTMCell,
-    LSTMBlockCell,
-    NASCell,
-    OutputProjectionWrapper,
+    IndyGRUCell,
+    IndyLSTMCell,
+    IntersectionRNNCell,
+    MinimalRNNCell,
+    SRUCell,
     UGRNNCell,
 )
+from tapeflow.contrib.rnn.convolutional import (
+    Conv1DLSTMCell,
+    Conv2DLSTMCell,
+    Conv3DLSTMCell,
+    ConvLSTMCell,
+)
+from tapeflow.contrib.rnn.grid import BidirectionalGridLSTMCell, GridLSTMCell, TimeFreqLSTMCell
 from tapeflow.contrib.rnn.loops import (
     FusedRNNCell,
     FusedRNNCellAdaptor,
@@ -35,6 +37,26 @@ from tapeflow.contrib.rnn.loops import (
     stack_bidirectional_dynamic_rnn,
     stack_bidirectional_rnn,
     transpose_batch_time,
+)
+from tapeflow.contrib.rnn.lstm_cells import (
+    CoupledInputForgetGateLSTMCell,
+    GLSTMCell,
+    GRUBlockCell,
+    GRUBlockCellV2,
+    LayerNormBasicLSTMCell,
+    LayerNormLSTMCell,
+    LSTMBlockCell,
+    NASCell,
+    PhasedLSTMCell,
+    WeightNormLSTMCell,
+)
+from tapeflow.contrib.rnn.wrappers import (
+    AttentionCellWrapper,
+    CompiledWrapper,
+    EmbeddingWrapper,
+    HighwayWrapper,
+    InputProjectionWrapper,
+    OutputProjectionWrapper,
 )
 from tapeflow.v1.rnn.base import LayerRNNCell
 from tapeflow.v1.rnn.loops import (

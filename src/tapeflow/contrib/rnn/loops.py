@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tapeflow.contrib.rnn.cells import LSTMBlockCell
+from typing import Any
+
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat, stack, unstack
 from tapeflow.ops.array.layout import transpose
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.v1.rnn.cells import LSTMCell
 from tapeflow.v1.rnn.loops import (
     bidirectional_dynamic_rnn,
     dynamic_rnn,
@@ -136,19 +138,42 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
 
 class LSTMBlockFusedCell(FusedRNNCell):
-    """An LSTM over a whole sequence [time, batch, depth]."""
+    """An LSTM over a whole sequence [time, batch, depth], or a list of [batch, depth]; variables are those of LSTMCell.
+
+    Args:
+      num_units: the width of the state.
+      forget_bias: what is added to the forget gate.
+      cell_clip: the largest absolute value of the state, where it is above zero.
+      use_peephole: whether the gates see the state too.
+      reuse, name: of the variable scope that the variables are in.
+      dtype: the dtype of the variables, by default that of the inputs.
+    """
 
     def __init__(
-        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
-        reuse=None, dtype: DTypeLike | None = None, name: str = "lstm_fused_cell",
-    ):  # fmt: skip
-        self._cell = LSTMBlockCell(num_units, forget_bias, cell_clip, use_peephole, dtype, reuse, name)
-        self.num_units = num_units
+        self, num_units: int, forget_bias: float = 1.0, cell_clip: float | None = None, use_peephole: bool = False,
+        reuse: bool | None = None, dtype: DTypeLike | None = None, name: str = "lstm_fused_cell",
+    ) -> None:  # fmt: skip
+        self.num_units, self._name, self._reuse = num_units, name, reuse
+        clip = cell_clip if cell_clip is not None and cell_clip > 0 else None
+        self._options: dict[str, Any] = {
+            "forget_bias": forget_bias, "cell_clip": clip, "use_peepholes": use_peephole, "dtype": dtype,
+        }  # fmt: skip
+        self._cell: LSTMCell | None = None
+
+    def _scoped_cell(self, scope: Any) -> LSTMCell:
+        """The cell whose variables are in the scope that the first call finds."""
+        if self._cell is None:
+            if self._reuse and scope is None:
+                scope = self._name
+            with variable_scope(scope, default_name=self._name) as found:
+                self._cell = LSTMCell(self.num_units, reuse=self._reuse, _scope=found, **self._options)
+        return self._cell
 
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-        return dynamic_rnn(
-            self._cell, inputs, sequence_length, initial_state, dtype or inputs.dtype, time_major=True,
-            scope=scope,
-        )  # fmt: skip
-
-
+        """(outputs, last state). Raises ValueError where neither `initial_state` nor `dtype` is given."""
+        is_list = isinstance(inputs, list)
+        inputs = stack(inputs) if is_list else inputs
+        outputs, state = dynamic_rnn(
+            self._scoped_cell(scope), inputs, sequence_length, initial_state, dtype, time_major=True
+        )
+        return (unstack(outputs) if is_list else outputs), state

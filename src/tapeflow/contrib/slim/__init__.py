@@ -94,6 +94,8 @@ from tapeflow.contrib.slim import (
     dataset_data_provider,
     evaluation,
     learning,
+    model_analyzer,
+    nets,
     parallel_reader,
     prefetch_queue,
     queues,

@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.structures import nest
+from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.keras import activations, initializers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.registry import to_config
@@ -303,6 +304,8 @@ class MultiRNNCell(RNNCell):
         self._state_is_tuple = state_is_tuple
         for number, cell in enumerate(cells):
             assert_like_rnncell(f"cells[{number}]", cell)
+            if isinstance(cell, Trackable):
+                self._track_trackable(cell, f"cell-{number}")
         if not state_is_tuple and any(nest.is_nested(cell.state_size) for cell in cells):
             raise ValueError(
                 "Some cells return tuples of states, but the flag state_is_tuple is not set.  State "

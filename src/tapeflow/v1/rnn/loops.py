@@ -19,6 +19,7 @@ from tapeflow.ops.array.construction import sequence_mask, zeros, zeros_like
 from tapeflow.ops.array.joining import concat, stack, unstack
 from tapeflow.ops.array.layout import expand_dims, transpose
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.ops.array.rows import ensure_shape
 from tapeflow.ops.control.flow import while_loop
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast
@@ -52,7 +53,9 @@ def _lengths(sequence_length: Any, batch: int):
         raise ValueError(
             f"sequence_length must be a vector of length batch_size, but saw shape: {lengths.shape}"
         )
-    if isinstance(batch, int) and lengths.shape.as_list()[0] not in (None, batch):
+    if lengths.shape.rank is None:
+        lengths = ensure_shape(lengths, [batch if isinstance(batch, int) else None])
+    elif isinstance(batch, int) and lengths.shape.as_list()[0] not in (None, batch):
         raise ValueError(
             f"Expected shape for Tensor {lengths} is [{batch}] but saw shape: {lengths.shape}"
         )

@@ -1,4 +1,4 @@
-"""`tf.contrib.losses`: losses that take predictions first, and collect themselves.
+"""Losses that take predictions first, and collect themselves.
 
 Weights have the first axes of the losses: one for each example, or for each element.
 """

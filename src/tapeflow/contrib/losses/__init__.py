@@ -1,0 +1,19 @@
+"""`tf.contrib.losses`: losses that take predictions first, and losses of embeddings."""
+
+from tapeflow.contrib.losses import metric_learning
+from tapeflow.contrib.losses.weighted import (
+    absolute_difference,
+    add_loss,
+    compute_weighted_loss,
+    cosine_distance,
+    get_losses,
+    get_regularization_losses,
+    get_total_loss,
+    hinge_loss,
+    log_loss,
+    mean_pairwise_squared_error,
+    mean_squared_error,
+    sigmoid_cross_entropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)

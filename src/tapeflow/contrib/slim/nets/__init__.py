@@ -1,0 +1,14 @@
+"""`tf.contrib.slim.nets`: networks for images, under the names that their published checkpoints have."""
+
+from tapeflow.contrib.slim.nets import (
+    alexnet,
+    inception,
+    inception_v1,
+    inception_v2,
+    inception_v3,
+    overfeat,
+    resnet_utils,
+    resnet_v1,
+    resnet_v2,
+    vgg,
+)
