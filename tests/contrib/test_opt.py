@@ -206,3 +206,26 @@ def test_scipy_minimizes_variables_of_single_precision(options):
         session.run(v1.global_variables_initializer())
         optimizer.minimize(session)
         np.testing.assert_allclose(session.run(var), [1, 2], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("make", "same", "rows"),
+    [
+        (opt.AdamGSOptimizer, v1.train.AdamOptimizer, False), (opt.AdamGSOptimizer, v1.train.AdamOptimizer, True),
+        (opt.LazyAdamGSOptimizer, opt.LazyAdamOptimizer, True),
+    ],
+)  # fmt: skip
+def test_steps_counted_by_the_global_step(make, same, rows):
+    gradient_of = (lambda g: tf.IndexedSlices(tf.constant(g[[0, 3]]), [0, 3], [4, 3])) if rows else tf.constant
+    got = graph_steps(lambda: make(v1.train.get_global_step(), 0.1), gradient_of)
+    for step, want in zip(got, graph_steps(lambda: same(0.1), gradient_of), strict=True):
+        np.testing.assert_allclose(step, want, rtol=0, atol=1e-5)  # 1 - beta2^t loses digits: it is float32
+
+
+def test_a_count_that_goes_on():
+    var, step = tf.Variable([1.0, 2.0]), tf.Variable(9)
+    opt.AdamGSOptimizer(step, 0.1).apply_gradients([(tf.constant([0.5, -2.0]), var)])
+    rate = 0.1 * np.sqrt(1 - 0.999**10) / (1 - 0.9**10)
+    gradient = np.array([0.5, -2.0])
+    moved = rate * 0.1 * gradient / (np.sqrt(0.001 * gradient**2) + 1e-8)
+    np.testing.assert_allclose(var, [1.0, 2.0] - moved, rtol=1e-5)

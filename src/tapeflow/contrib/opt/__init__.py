@@ -9,6 +9,7 @@ from tapeflow.contrib.opt.decaying import (
     extend_with_decoupled_weight_decay,
 )
 from tapeflow.contrib.opt.external import ExternalOptimizerInterface, ScipyOptimizerInterface
+from tapeflow.contrib.opt.global_step import AdamGSOptimizer, LazyAdamGSOptimizer
 from tapeflow.contrib.opt.rules import (
     AdaMaxOptimizer,
     AddSignOptimizer,
