@@ -17,9 +17,10 @@ from tapeflow.graph.nodes import raw_nodes
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.raw_function import RAW_FUNCTIONS
+from tapeflow.ops.signature import Kind, func, type_list
+from tapeflow.ops.signature import dtype as dtype_kind
 from tapeflow.ops.state.resource_op import ResourceOp, row_of
-from tapeflow.ops.table import REGISTRY, Kind, func, type_list
-from tapeflow.ops.table import dtype as dtype_kind
+from tapeflow.ops.table import REGISTRY
 
 # Arguments that TensorFlow's Python functions call otherwise than the op itself.
 _REDUCTION = {"axis": "reduction_indices"}
@@ -101,7 +102,7 @@ def _resource_function(name: str) -> Callable[..., typing.Any]:
 
 def _by_output(op: typing.Any, found: typing.Any) -> typing.Any:
     """The results of an op, of which an output that is a list is one too."""
-    lists = [op.is_list(argument) for argument in op.outputs]
+    lists = [argument.is_list for argument in op.outputs]
     if len(lists) < 2 or not any(lists):
         return found
     length = len(found) - len(lists) + 1  # of the one list

@@ -8,7 +8,7 @@ import pytest
 import tapeflow as tf
 import tapeflow.graph
 import tapeflow.ops
-from tapeflow.graph.build.building import call
+from tapeflow.graph.build.building import call, converter
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY
@@ -80,10 +80,7 @@ class Case:
         self.inputs = sample.inputs[:count]
         graph = FuncGraph("sample")
         with graph.as_default():
-            schema = tapeflow.graph.build.building.shape_inference.schema(row)
-            flat, self.sizes = tapeflow.graph.build.building._inputs(
-                graph, row, schema, self.inputs, row.name
-            )
+            flat, self.sizes = row.schema.bind(self.inputs, converter(graph, row.name))
         captured = {id(inner): outer for outer, inner in graph.captures}
         self.flat = [x.op.attrs["value"] if x.op.type == "Const" else captured[id(x)] for x in flat]
 

@@ -10,7 +10,7 @@ import tapeflow as tf
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.lists.tensor_map import TensorMap
 from tapeflow.ops.ragged.variant import RaggedVariant
-from tapeflow.ops.shape_inference import infer, output_count, output_dtypes
+from tapeflow.ops.shape_inference import infer
 from tapeflow.ops.sparse.csr_payload import CSRMatrix
 from tapeflow.ops.table import REGISTRY
 
@@ -200,7 +200,7 @@ def test_rule_agrees_with_the_result(row, sample):
         shapes = infer(row, given, attrs, sizes)
         where = f"{name}: {given} -> {shapes}, really {result}"
         if result or row.outputs:
-            assert len(shapes) == len(result) == output_count(row, attrs, sizes, len(given)), where
+            assert len(shapes) == len(result) == sum(row.schema.output_counts(attrs, sizes, len(given))), where
         assert all(plain(s) for s in shapes), where
         assert all(map(compatible, shapes, result)), where
         if name == "all known" and row.name not in DATA_DEPENDENT:
@@ -212,7 +212,7 @@ def test_dtypes_agree_with_the_result(row, sample):
     result = [t.dtype for t in leaves(row(*sample.inputs, **sample.attrs))]
     inputs, attrs = converted(row, sample)
     given = [dtype_of(x) for x in leaves(list(inputs))]
-    assert output_dtypes(row, given, attrs, list_sizes(inputs)) == result
+    assert row.schema.output_dtypes(given, attrs, list_sizes(inputs)) == result
 
 
 def dtype_of(x):
@@ -296,7 +296,7 @@ def test_shapes_that_do_not_fit_are_refused(name, shapes, attrs):
 )
 def test_dtypes_that_do_not_fit_are_refused(name, dtypes, text):
     with pytest.raises(TypeError) as caught:
-        output_dtypes(REGISTRY[name], dtypes, {})
+        REGISTRY[name].schema.output_dtypes(dtypes, {})
     assert str(caught.value) == text
 
 

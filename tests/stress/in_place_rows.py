@@ -10,7 +10,8 @@ import numpy as np
 
 import tapeflow as tf
 from tapeflow.graph.nodes.from_node_def import load_all_rows
-from tapeflow.ops.table import INDEX, REGISTRY, Kind, arguments, dtype
+from tapeflow.ops.signature import Kind, dtype
+from tapeflow.ops.table import INDEX, REGISTRY
 
 load_all_rows()
 
@@ -80,11 +81,11 @@ def _indices(shape: tuple[int, ...]) -> list[np.ndarray]:
 
 def _candidates(row: Any, kind: Any, shape: tuple[int, ...]):
     """Calls of which one may be right: variables of one shape, scalars, and at most one input that is no scalar."""
-    signature = arguments(row.signature.partition("->")[0])
+    signature = row.schema.inputs
     attrs = _attrs(row, kind)
     indexes = [a for a in signature if {int(t) for t in row.types.get(a.type, ())} == INDEX_DTYPES]
     numbers = [a for a in signature if a.type != "resource" and a not in indexes]
-    lists = [a for a in signature if a.type == "resource" and a.times]
+    lists = [a for a in signature if a.type == "resource" and a.is_list]
     larger: list[Any] = [(None, ()), *itertools.product(numbers, _parts(shape))]
     # Several index inputs are a slice: where it begins and ends, and its strides.
     picks = [[np.full(1, i, np.int32) for i in (0, 5, 1)]] if len(indexes) > 1 else [[x] for x in _indices(shape)]
@@ -95,13 +96,13 @@ def _candidates(row: Any, kind: Any, shape: tuple[int, ...]):
         inputs: list[Any] = []
         for a in signature:
             if a.type == "resource":
-                inputs.append(_Variables(n if a.times else 0))
+                inputs.append(_Variables(n if a.is_list else 0))
             elif a in indexes:
                 inputs.append(next(given))
             else:
                 fixed = a.type not in row.types and a.type not in row.attrs
                 value = _start(size if a is large else (), a.type if fixed else kind)
-                inputs.append([value] if a.times else value)
+                inputs.append([value] if a.is_list else value)
         count = sum(x.n or 1 for x in inputs if isinstance(x, _Variables))
         yield Case(row, tuple(_start(shape, kind) for _ in range(count)), tuple(inputs), attrs)
 
@@ -120,8 +121,7 @@ def found(kind: str) -> dict[str, Case]:
     """Cases by the names of their rows, of all rows that change variables of this dtype."""
     cases = {}
     for name, row in sorted(REGISTRY.items()):
-        before = row.signature.partition("->")[0]
-        if not row.stateful or not any(a.type == "resource" for a in arguments(before)):
+        if not row.stateful or not any(a.type == "resource" for a in row.schema.inputs):
             continue
         for shape in ((ROWS, COLUMNS), (3,), ()):
             try:

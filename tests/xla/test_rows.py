@@ -157,8 +157,8 @@ def compiled(row, inputs, attrs):
     sizes = [len(x) for x in inputs if isinstance(x, list)]
     flat = leaves(list(inputs))
     watched = [rows.Watched(x, rows.dtype_of(x)) for x in flat]
-    shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
-    labels = shape_inference.flat_names(row, sizes)
+    shape_inference.infer(row, watched, row.schema.filled(attrs), sizes)
+    labels = row.schema.flat_names(sizes)
     known = [seen.asked or name in row.static for seen, name in zip(watched, labels, strict=True)]
 
     def traced(*given):

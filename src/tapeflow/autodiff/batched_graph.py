@@ -14,7 +14,7 @@ from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import batching, shape_inference, shapes, static
+from tapeflow.ops import batching, shapes, static
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.construction import range as range_of
@@ -59,7 +59,7 @@ class Call:
         self.attrs = {**op.row.defaults, **op.attrs}
         self.size = size
         self._given = op.attrs
-        self._list_sizes = [s for s in op.input_sizes if s is not None]
+        self._list_sizes = op.list_sizes
 
     def run(self, inputs: Sequence[Any], **attrs: Any) -> list[Any]:
         """The outputs of the row for these flat inputs; attrs are those of the call but for `attrs`."""
@@ -166,12 +166,7 @@ def _rank(value: Value) -> int | None:
 
 def run(row: Any, inputs: Sequence[Any], list_sizes: Sequence[int], attrs: dict[str, Any]) -> list[Any]:
     """The outputs of a row, flat, for flat inputs."""
-    sizes, rest = iter(list_sizes), iter(inputs)
-    given = [
-        [next(rest) for _ in range(next(sizes))] if argument.is_list else next(rest)
-        for argument in shape_inference.schema(row).inputs
-    ]
-    return _flat(row(*given, **attrs))
+    return _flat(row(*row.schema.grouped(inputs, list_sizes), **attrs))
 
 
 def _flat(result: Any) -> list[Any]:
@@ -261,8 +256,7 @@ def _operation(op: Operation, inputs: list[Value], size: Any, whole: bool) -> Se
     if op.row is ReadVariableOp and isinstance(inputs[0].tensor, _native.Variable):
         return [Value(inputs[0].tensor.read_value(), False)]  # as a program reads it, so that tapes watch it
     if not any(x.batched for x in inputs) and not op.effects:
-        sizes = [s for s in op.input_sizes if s is not None]
-        return [Value(y, False) for y in run(op.row, [x.tensor for x in inputs], sizes, op.attrs)]
+        return [Value(y, False) for y in run(op.row, [x.tensor for x in inputs], op.list_sizes, op.attrs)]
     rule = rule_of(op.row)
     outputs = None if rule is None else rule(Call(op, inputs, size))
     if outputs is None:
@@ -274,7 +268,7 @@ def _operation(op: Operation, inputs: list[Value], size: Any, whole: bool) -> Se
 
 def _one_by_one(op: Operation, inputs: list[Value]) -> list[Value]:
     """The outputs of an operation that has no rule, from a call for each element."""
-    sizes = [s for s in op.input_sizes if s is not None]
+    sizes = op.list_sizes
 
     def one(elements: list[Any]) -> list[Any]:
         rest = iter(elements)

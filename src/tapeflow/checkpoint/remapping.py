@@ -16,8 +16,8 @@ from tapeflow.core.errors import (
     UnimplementedError,
 )
 from tapeflow.core.files.file_system import GFile
+from tapeflow.ops.signature import integer
 from tapeflow.ops.state.resource_op import resource_op
-from tapeflow.ops.table import integer
 
 
 @resource_op(

@@ -17,8 +17,8 @@ from tapeflow.function.function import function
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.run import planning
 from tapeflow.ops.queue import batching
+from tapeflow.ops.signature import func, integer, ints, type_list
 from tapeflow.ops.state.resource_op import resource_op
-from tapeflow.ops.table import func, integer, ints, type_list
 
 if TYPE_CHECKING:
     from tapeflow.ops.queue.batching import Batcher

@@ -243,8 +243,7 @@ class Copy:
             return True
         if any((y.shape.num_elements() or 0) > MOST_ELEMENTS for y in op.outputs):
             return False
-        lists = [size for size in op.input_sizes if size is not None]
-        results = evaluate(op.row, op.attrs, lists, [x.value for x in inputs if x is not None])
+        results = evaluate(op.row, op.attrs, op.list_sizes, [x.value for x in inputs if x is not None])
         if results is None:
             return False
         for i, (y, tensor) in enumerate(zip(op.outputs, results, strict=True)):

@@ -19,7 +19,6 @@ from tapeflow.graph.interchange import attributes
 from tapeflow.graph.op_defs import messages
 from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import shape_inference
 from tapeflow.ops.node_rows import acts
 from tapeflow.ops.state.resource_op import row_of
 from tapeflow.ops.table import REGISTRY
@@ -265,17 +264,12 @@ class Operation:
 
     def inferred_attrs(self) -> dict[str, Any]:
         """Those that follow from the inputs: type variables, and lengths of lists."""
-        schema = shape_inference.schema(self.row)
-        found: dict[str, Any] = {}
-        at = 0
-        for argument, size in zip(schema.inputs, self.input_sizes, strict=True):
-            count = 1 if size is None else size
-            if argument.variable and count and argument.variable not in found:
-                found[argument.variable] = self.inputs[at].dtype.base_dtype
-            if size is not None:
-                found.setdefault("N", size)
-            at += count
-        return found
+        return self.row.schema.inferred([x.dtype.base_dtype for x in self.inputs], self.input_sizes)
+
+    @property
+    def list_sizes(self) -> list[int]:
+        """The length of each input that is a list."""
+        return [size for size in self.input_sizes if size is not None]
 
     def _set_attr(self, name: str, value: Any) -> None:
         if self._extra is None:

@@ -152,8 +152,7 @@ class Emitter:
             return None
         if any((y.shape.num_elements() or 0) > _LARGEST_FOLDED for y in op.outputs):
             return None
-        sizes = [size for size in op.input_sizes if size is not None]
-        results = evaluate(op.row, op.attrs, sizes, [x.tensor for x in inputs])
+        results = evaluate(op.row, op.attrs, op.list_sizes, [x.tensor for x in inputs])
         return None if results is None else [Value.of(y) for y in results]
 
     def plain(self, op: Operation, inputs: Sequence[Value]) -> list[Value]:
@@ -184,9 +183,8 @@ class Emitter:
         """Dtypes and shapes of the outputs; shapes may be better known than where the operation was traced."""
         found = [y.shape_tuple for y in op.outputs]
         if op.row is not None and any(shape is None or None in shape for shape in found):
-            sizes = [size for size in op.input_sizes if size is not None]
             try:
-                fresh = shape_inference.infer(op.row, inputs, op.attrs, sizes)
+                fresh = shape_inference.infer(op.row, inputs, op.attrs, op.list_sizes)
                 found = [shapes.merge(a, b) for a, b in zip(fresh, found, strict=True)]
             except InvalidArgumentError:
                 pass  # what is wrong with the call is for its run to say

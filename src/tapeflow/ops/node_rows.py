@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow.api import providers
-from tapeflow.ops.table import Argument, Kind, _kind, parsed, type_list
+from tapeflow.ops.binder import Schema
+from tapeflow.ops.signature import Kind, kind_of
 
 NODES: dict[str, NodeRow] = {}
 
@@ -23,6 +24,7 @@ class NodeRow:
       signature: "handle: resource, components: Tcomponents -> size: int32"; a type that is an attr of the kind
         `type_list` makes a list of the dtypes in it.
       inputs, outputs: the arguments of the signature.
+      schema: the signature, parsed.
       attrs: their kinds.
       stateful: whether the definition of the op says that it is.
       touches: what outside of the program it may read, write or run: "files", "process" (its objects that are no
@@ -44,7 +46,8 @@ class NodeRow:
         less: tuple[str, tuple[str, ...], str] | None = None, forwards: bool = False, calls: bool = False,
     ):  # fmt: skip
         self.name, self.signature, self.attrs = name, signature, attrs
-        self.inputs, self.outputs = self.arguments = parsed(signature)
+        self.schema = Schema(name, signature, self.types, attrs)
+        self.inputs, self.outputs, self.defaults = self.schema.inputs, self.schema.outputs, self.schema.defaults
         self.stateful, self.touches, self.less, self.forwards, self.calls = stateful, touches, less, forwards, calls
         self.kernel: Any = None
 
@@ -53,20 +56,10 @@ class NodeRow:
         self.kernel = kernel
         return self
 
-    def is_list(self, argument: Argument) -> bool:
-        """Whether an input or output is a list."""
-        return bool(argument.times) or self.attrs.get(argument.type, Kind(0)).elements == type_list.elements
-
-    def sizes(self, attrs: Mapping[str, Any]) -> list[int]:
-        """How many tensors each input is, where attrs have these values."""
-        return [
-            int(attrs[a.times]) if a.times else len(attrs[a.type]) if self.is_list(a) else 1 for a in self.inputs
-        ]
-
     def grouped(self, attrs: Mapping[str, Any], values: Sequence[Any]) -> list[list[Any]]:
         """The tensors of each input."""
         rest = iter(values)
-        return [[next(rest) for _ in range(size)] for size in self.sizes(attrs)]
+        return [[next(rest) for _ in range(count)] for count in self.schema.counts(attrs)]
 
     def also(self, name: str, without: tuple[str, ...] = ("metadata",)) -> NodeRow:
         """The row of an earlier op that is the same under another name, and lacks some attrs.
@@ -81,7 +74,7 @@ class NodeRow:
 
 def kinds_of(attrs: Mapping[str, Any]) -> dict[str, Kind]:
     """The kinds of attrs of which some are given by their defaults."""
-    return {key: _kind(value) for key, value in attrs.items()}
+    return {key: kind_of(value) for key, value in attrs.items()}
 
 
 def node(name: str, signature: str, attrs: Mapping[str, Any] | None = None, **facts: Any) -> NodeRow:

@@ -21,8 +21,9 @@ from tapeflow.ops.lists.tensor_list_reading import TensorListConcatV2
 from tapeflow.ops.lists.tensor_list_rows import TensorListScatterV2
 from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.quantize.quantize_and_dequantize import QuantizeAndDequantizeV2
-from tapeflow.ops.table import ANY, FLOATING, INDEX, Sample, dtype, number, op, string, strings
-from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.signature import dtype, number, string, strings
+from tapeflow.ops.signature import shape as shape_attr
+from tapeflow.ops.table import ANY, FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

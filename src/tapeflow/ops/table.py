@@ -10,7 +10,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from types import MethodType
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from tapeflow.core import (
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import input_ranks
+from tapeflow.ops.binder import Schema
 from tapeflow.ops.row_facts import SEEDS, Facts, all_facts
+from tapeflow.ops.signature import Argument, Preferring, kind_of
 
 # Sets of dtypes that signatures use. The first one is what an empty list becomes.
 FLOATING = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
@@ -55,54 +57,6 @@ class _Registry(dict[str, Any]):
 
 
 REGISTRY = _Registry()
-
-
-class Kind(NamedTuple):
-    """What values an attr takes. Called with a default, the kind of an attr that may be left out."""
-
-    number: int
-    required: bool = True
-    default: Any = None
-    choices: tuple[str, ...] | None = None
-    elements: str = ""  # of a list that calls pass on as it is: "float", "string", "type", "shape" or "func"
-
-    def __call__(self, default: Any) -> Kind:
-        return self._replace(required=False, default=default)
-
-
-integer = Kind(0)
-number = Kind(1)
-boolean = Kind(2)
-dtype = Kind(3)
-string = Kind(4)
-shape = Kind(5)
-ints = Kind(6)
-func = Kind(7)
-any_object = func
-floats = Kind(7, elements="float")
-strings = Kind(7, elements="string")
-# Attrs that only nodes have. An input or output whose type is an attr of `type_list` is a list of tensors of these.
-type_list = Kind(7, elements="type")
-shape_list = Kind(7, elements="shape")
-func_list = Kind(7, elements="func")
-tensor = Kind(8)
-
-
-def one_of(*choices: str, default: str | None = None) -> Kind:
-    """A string that is one of `choices`."""
-    return Kind(4, default is None, default, choices)
-
-
-def _kind(value: Any) -> Kind:
-    """The kind that a row gives for an attr, or that the default it gives implies."""
-    if isinstance(value, Kind):
-        return value
-    for cls, kind in ((bool, boolean), (int, integer), (float, number), (str, string)):
-        if isinstance(value, cls):
-            return kind(value)
-    if isinstance(value, DType):
-        return dtype(value)
-    return ints(value) if isinstance(value, (list, tuple)) else func(value)
 
 
 class Sample:
@@ -137,70 +91,35 @@ def _mask(allowed: tuple[DType, ...]) -> int:
     return sum(1 << int(t) for t in allowed)
 
 
-class Preferring(tuple[DType, ...]):
-    """Dtypes of which values become the first one, if they can be of it, where no tensor decides."""
-
-
-class Argument(NamedTuple):
-    name: str
-    type: str
-    times: str  # "" for a single tensor, else what stands before the `*`
-    least: int  # how long a list is at least
-
-
-def arguments(text: str) -> list[Argument]:
-    parsed = []
-    for part in text.split(","):
-        if not part.strip():
-            continue
-        name, _, kind = part.partition(":")
-        count, star, element = kind.strip().partition("*")
-        times, _, least = count.partition(">=") if star else ("", "", "")
-        parsed.append(Argument(name.strip(), element if star else count, times, int(least or 0)))
-    return parsed
-
-
-def parsed(signature: str) -> tuple[list[Argument], list[Argument]]:
-    """The inputs and the outputs of a signature."""
-    before, _, after = signature.partition("->")
-    return arguments(before), arguments(after)
-
-
-def _native_row(
-    name: str,
-    types: Mapping[str, tuple[DType, ...]],
-    kinds: Mapping[str, Kind],
-    inputs: list[Argument],
-    outputs: list[Argument],
-    broadcast: bool,
-) -> Any:
+def _native_row(schema: Schema, broadcast: bool) -> Any:
     """The native core's definition of an op."""
+    types, kinds = schema.types, schema.attrs
     variables, attr_names = list(types), list(kinds)
 
     def type_of(argument: Argument) -> tuple[int, int, int]:
         """Index of a type variable, index of a dtype attr, fixed dtype: what there is of these."""
-        if argument.type in variables:
-            return variables.index(argument.type), -1, 0
-        if argument.type in kinds:
-            return -1, attr_names.index(argument.type), 0
-        return -1, -1, int(dtypes.as_dtype(argument.type))
+        if argument.fixed is not None:
+            return -1, -1, int(argument.fixed)
+        if argument.variable in variables:
+            return variables.index(argument.variable), -1, 0
+        return -1, attr_names.index(argument.variable), 0
 
     return _native.Op(
-        name,
+        schema.name,
         [
-            (key, _mask(allowed), int(allowed[0]), isinstance(allowed, Preferring))
+            (key, _mask(tuple(allowed)), int(allowed[0]), isinstance(allowed, Preferring))
             for key, allowed in types.items()
         ],
-        [(a.name, type_of(a)[0], type_of(a)[2], bool(a.times), a.least) for a in inputs],
+        [(a.name, type_of(a)[0], type_of(a)[2], a.is_list, a.least) for a in schema.inputs],
         [
             (
                 a.name,
                 *type_of(a),
-                bool(a.times),
+                a.is_list,
                 a.least,
-                attr_names.index(a.times) if a.times in kinds else -1,
+                attr_names.index(a.length) if a.length in kinds else -1,
             )
-            for a in outputs
+            for a in schema.outputs
         ],
         [(key, k.number, k.required, k.default, k.choices) for key, k in kinds.items()],
         broadcast,
@@ -232,21 +151,19 @@ def op(
         which the result keeps.
       **facts: see `row_facts.Facts`.
     """
-    kinds = {key: _kind(value) for key, value in (attrs or {}).items()}
-    inputs, outputs = parsed(signature)
-    row = _native_row(name, types or {}, kinds, inputs, outputs, broadcast)
-    row.inputs = tuple(a.name for a in inputs)
-    row.outputs = tuple(a.name for a in outputs)
-    row.types = types or {}
-    row.signature, row.arguments = signature, (inputs, outputs)
-    row.attrs = kinds
-    row.defaults = {key: kind.default for key, kind in kinds.items() if not kind.required}
+    kinds = {key: kind_of(value) for key, value in (attrs or {}).items()}
+    schema = Schema(name, signature, types or {}, kinds)
+    row = _native_row(schema, broadcast)
+    row.schema, row.signature = schema, signature
+    row.inputs = tuple(a.name for a in schema.inputs)
+    row.outputs = tuple(a.name for a in schema.outputs)
+    row.types, row.attrs, row.defaults = schema.types, kinds, schema.defaults
     if ranks:
         assert shape is not None, name
-        shape = input_ranks.checked(shape, ranks, {a.name: bool(a.times) for a in inputs})
+        shape = input_ranks.checked(shape, ranks, {a.name: a.is_list for a in schema.inputs})
     row.shape_rule = shape
     row.draws = kinds.keys() >= SEEDS  # from a stream of random numbers
-    for key, fact in all_facts(name, facts, [*inputs, *outputs], row.draws).items():
+    for key, fact in all_facts(name, facts, [*schema.inputs, *schema.outputs], row.draws).items():
         setattr(row, key, fact)
     if promotes:
         promotion.PARTS[name] = promotes
@@ -262,7 +179,7 @@ def op(
     # For a row that TensorFlow does not know: a function, made of ops that it knows, which GraphDefs hold a call of.
     row.composite = None
     row.written_as, row.spelling = MethodType(_written_as, row), None
-    if len(outputs) > 1:
+    if len(schema.outputs) > 1:
         row.result_type = namedtuple(name, row.outputs, rename=True)  # type: ignore[misc]
 
     def with_kernel(kernel: Callable[..., Any]) -> Any:

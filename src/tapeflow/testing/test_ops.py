@@ -1,7 +1,7 @@
 """Rows of the ops that TensorFlow's own tests define: their graphs can be built and read, but not run."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import dtype, integer, number, string, strings, type_list
+from tapeflow.ops.signature import dtype, integer, number, string, strings, type_list
 
 node("FiveFloatOutputs", "-> a: float32, b: float32, c: float32, d: float32, e: float32")
 node("FloatInput", "a: float32 ->")

@@ -70,7 +70,7 @@ def _general(
     """The outputs, and what computed them; None: the host."""
     variables = [_variable(x) for x in inputs]
     index = _chosen(row, inputs, variables, attrs, device, sizes)
-    shapes_alone = of_shapes(row, rows.complete(row, attrs), inputs)
+    shapes_alone = of_shapes(row, row.schema.filled(attrs), inputs)
     if shapes_alone is not None:
         return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone), None
     program = _program(row, inputs, variables, attrs, index, sizes) if index else None
@@ -115,7 +115,7 @@ def _chosen(
 def _of_the_host(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> bool:
     """Whether a call only computes int32, of which TensorFlow keeps the results in the host's memory."""
     kinds = [x.dtype for x in inputs]
-    results = shape_inference.output_dtypes(row, kinds, rows.complete(row, attrs), sizes)
+    results = row.schema.output_dtypes(kinds, row.schema.filled(attrs), sizes)
     return bool(results) and all(kind == dtypes.int32 for kind in results)
 
 
@@ -133,13 +133,13 @@ class Program:
         self._row, self._index, self._static = row, index, set(static)
         self._sizes = tuple(sizes)
         self._draws: list[tuple[Any, ...]] = []  # what each draw asks of the registry of streams
-        self._attrs = rows.complete(row, attrs)
+        self._attrs = row.schema.filled(attrs)
         self._variables = [v is not None for v in variables]
         kinds = [v.dtype if v is not None else x.dtype for x, v in zip(inputs, variables, strict=True)]
         self._known = {i: device_memory.host_array(inputs[i]) for i in static}
         self._handles: list[VariableHandle] = []
         wanted = [dtypes.resource if v is not None else k for k, v in zip(kinds, variables, strict=True)]
-        results = shape_inference.output_dtypes(row, wanted, self._attrs, sizes)
+        results = row.schema.output_dtypes(wanted, self._attrs, sizes)
         self._numbers = [kind.as_datatype_enum for kind in results]
         self._written: list[int] = []
         place = jax.sharding.SingleDeviceSharding(device_memory.jax_device(index))
@@ -293,10 +293,10 @@ def _positions(
         for x, v in zip(inputs, variables, strict=True)
     ]
     try:
-        shape_inference.infer(row, watched, rows.complete(row, attrs), sizes)
+        shape_inference.infer(row, watched, row.schema.filled(attrs), sizes)
     except (OpError, ValueError):  # said where the call runs
         return ()
-    labels = shape_inference.flat_names(row, sizes)
+    labels = row.schema.flat_names(sizes)
     return tuple(i for i, seen in enumerate(watched) if seen.asked or labels[i] in row.static)
 
 
@@ -314,7 +314,7 @@ def _frozen(value: Any) -> Any:
 
 
 def _on_host(row: Any, inputs: Sequence[Any], attrs: dict[str, Any], sizes: Sequence[int]) -> tuple[Any, ...]:
-    given = shape_inference.grouped(row, [device_memory.on_host(x) for x in inputs], sizes)
+    given = row.schema.grouped([device_memory.on_host(x) for x in inputs], sizes)
     before = _native.set_device_scope(-1)
     try:
         with _native.PausedTapes():  # the core records the call

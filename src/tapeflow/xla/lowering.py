@@ -18,7 +18,6 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import shape_inference
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import Pack
 from tapeflow.ops.control.flow import NoOp
@@ -140,11 +139,11 @@ class Lowering:
 
     def row(self, op: Operation, inputs: list[Any]) -> Sequence[Any]:
         """The outputs of a row's kernel."""
-        row, sizes = op.row, [s for s in op.input_sizes if s is not None]
+        row, sizes = op.row, op.list_sizes
         if any(isinstance(x, ListValue) for x in inputs) or op.type in lists.OPS:
             return self._list(op, inputs)
         known = all(is_known(x) for x in inputs)
-        shapes_alone = of_shapes(row, rows.complete(row, op.attrs), inputs)
+        shapes_alone = of_shapes(row, row.schema.filled(op.attrs), inputs)
         if shapes_alone is not None:
             return shapes_alone
         if known and not row.stateful and (not row.not_compiled or inputs) and _small(op):
@@ -176,7 +175,7 @@ class Lowering:
         for x, name in zip(inputs, op.row.inputs, strict=True):
             if name in lists.STATIC and not is_known(x):
                 raise rows.cannot(op.row, f"the value of its input `{name}` has to be known")
-        return function(rows.complete(op.row, op.attrs), *inputs)
+        return function(op.row.schema.filled(op.attrs), *inputs)
 
     def _stream(self, name: str, a: int, b: int, seed: int, seed2: int, blocks: int) -> philox.Philox:
         """The position of a random stream, which moves on by `blocks`."""
@@ -229,7 +228,7 @@ def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) 
     """The outputs of a call whose inputs are known."""
     # As tensors: an array may become of the dtype that a row prefers.
     tensors = [x if x.dtype == object else tensor_of(x, rows.dtype_of(x)) for x in inputs]
-    given = shape_inference.grouped(row, tensors, sizes)
+    given = row.schema.grouped(tensors, sizes)
     with context.eager_mode():
         result = row(*given, **attrs)
     return [array_of(y) for y in rows.flat(result)]
@@ -251,7 +250,7 @@ def _assign(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[An
 
 @lowers(VariableShape)
 def _shape(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]:
-    kind = rows.complete(op.row, op.attrs)["out_type"]
+    kind = op.row.schema.filled(op.attrs)["out_type"]
     return [np.array(inputs[0].numpy().shape, kind.as_numpy_dtype)]
 
 

@@ -48,15 +48,6 @@ def cannot(row: Any, reason: str) -> UnimplementedError:
     return UnimplementedError(None, None, f"{row.name} cannot be compiled: {reason}")
 
 
-def complete(row: Any, attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """All attrs of a call, as kernels take them."""
-    full = {**row.defaults, **attrs}
-    for name, kind in row.attrs.items():
-        if kind.number == 3 and not isinstance(full[name], DType):
-            full[name] = dtypes.as_dtype(full[name])
-    return full
-
-
 def run(
     row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], list_sizes: Sequence[int] = ()
 ) -> list[Any]:
@@ -70,20 +61,21 @@ def run(
     """
     if row.not_compiled:
         raise cannot(row, row.not_compiled)
-    attrs = complete(row, attrs)
+    schema = row.schema
+    attrs = schema.filled(attrs)
     kinds = [dtypes.resource if is_variable(x) else dtype_of(x) for x in inputs]
     if dtypes.string in kinds:
         raise cannot(row, "it takes strings")
     if any(kind.is_quantized for kind in kinds):
         raise cannot(row, "it takes quantized numbers")
-    wanted = shape_inference.output_dtypes(row, kinds, attrs, list_sizes)
+    wanted = schema.output_dtypes(kinds, attrs, list_sizes)
     if dtypes.string in wanted:
         raise cannot(row, "it returns strings")
     if any(kind.is_quantized for kind in wanted):
         raise cannot(row, "it returns quantized numbers")
     watched = [Watched(x, kind) for x, kind in zip(inputs, kinds, strict=True)]
     shape_inference.infer(row, watched, attrs, list_sizes)
-    labels = shape_inference.flat_names(row, list_sizes)
+    labels = schema.flat_names(list_sizes)
     given = []
     for x, seen, name in zip(inputs, watched, labels, strict=True):
         static = seen.asked or name in row.static
@@ -95,7 +87,7 @@ def run(
             given.append(x if static else jnp.asarray(x))
     kernel = row.compiled_kernel or row.kernel
     try:
-        result = kernel(jnp, *shape_inference.grouped(row, given, list_sizes), **attrs)
+        result = kernel(jnp, *schema.grouped(given, list_sizes), **attrs)
     except OpError:
         raise
     except (jax.errors.JAXTypeError, jax.errors.JAXIndexError) as error:

@@ -15,7 +15,7 @@ from tapeflow.ops.math.arithmetic import Add, AddV2, Sub
 from tapeflow.ops.state.rows import ResourceStridedSliceAssign
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.lowering import Lowering, lowers
-from tapeflow.xla.rows import cannot, complete
+from tapeflow.xla.rows import cannot
 from tapeflow.xla.values import is_known
 
 _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
@@ -89,7 +89,7 @@ def _cut(lowering: Lowering, op: Operation, shape: Sequence[int], bounds: list[A
     Args:
       result: what is known of its shape.
     """
-    attrs = complete(op.row, op.attrs)
+    attrs = op.row.schema.filled(op.attrs)
     begin_mask, end_mask, ellipsis, new_axis, shrink = (attrs[name] for name in _MASKS)
     begin, end, strides = (lowering.elements(x) for x in bounds)
     named = sum(1 for i in range(len(begin)) if not (ellipsis | new_axis) >> i & 1)

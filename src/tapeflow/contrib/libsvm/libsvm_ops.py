@@ -12,7 +12,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.table import dtype, integer, op
+from tapeflow.ops.signature import dtype, integer
+from tapeflow.ops.table import op
 from tapeflow.ops.validate import invalid
 
 __all__ = ["decode_libsvm"]

@@ -18,8 +18,8 @@ from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.node_rows import NodeRow, node
+from tapeflow.ops.signature import func, integer, shape_list, string, type_list
 from tapeflow.ops.state.resource_op import expect, handle_of, object_of
-from tapeflow.ops.table import func, integer, shape_list, string, type_list
 
 Attrs = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from tapeflow.data.sources.files import matching
 from tapeflow.data.transform import batching, mapping, selecting, shuffling
 from tapeflow.data.transform.record import ELEMENTS, plain
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import func, integer, strings, type_list
+from tapeflow.ops.signature import func, integer, strings, type_list
 
 
 def _same(attrs: Any, fn: Any, dataset: Any, *rest: Any) -> Any:

@@ -35,7 +35,7 @@ from tapeflow.graph.run import planning
 from tapeflow.graph.run.program import Instruction
 from tapeflow.ops import node_rows
 from tapeflow.ops.node_rows import NODES, NodeRow
-from tapeflow.ops.table import func
+from tapeflow.ops.signature import func
 
 _Maker = Callable[[Any, NodeRow, Any, str, dict[str, Any]], Operation]
 
@@ -137,14 +137,14 @@ def _grouped(row: NodeRow, attrs: Any, values: Sequence[Any]) -> tuple[list[Any]
             continue
         if argument.type == "variant":
             part = [dataset_of(x) for x in part]
-        given.append(part if row.is_list(argument) else part[0])
+        given.append(part if argument.is_list else part[0])
     return given, others
 
 
 def _first_other(row: NodeRow, attrs: Any) -> int:
     """Where among the inputs of a node those begin that its function captured."""
-    sizes = row.sizes(attrs)
-    return sum(sizes[: [a.name for a in row.inputs].index(CAPTURED)])
+    counts = row.schema.counts(attrs)
+    return sum(counts[: [a.name for a in row.inputs].index(CAPTURED)])
 
 
 def _function_of(row: NodeRow, attrs: Any) -> Any:
@@ -202,7 +202,7 @@ def node(
     known = {**attrs, "function": run, "stateful": row.stateful if stateful is None else stateful}
     op = graph.add(row.name, None, tuple(inputs), (None,) * len(inputs), known, name)
     for argument in row.outputs:
-        if row.is_list(argument):
+        if argument.is_list:
             outputs = leaves.outputs(spec_of(attrs))
         else:
             outputs = [(dtypes.as_dtype(argument.type), ())]

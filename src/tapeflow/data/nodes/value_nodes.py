@@ -27,8 +27,8 @@ from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.node_rows import NodeRow, node
+from tapeflow.ops.signature import func, type_list
 from tapeflow.ops.state.resource_op import expect, object_of
-from tapeflow.ops.table import func, type_list
 
 
 def _reduce(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:

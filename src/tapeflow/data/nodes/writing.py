@@ -24,8 +24,8 @@ from tapeflow.graph.interchange.inlining import inline
 from tapeflow.graph.nodes import python_ops
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.node_rows import NodeRow
+from tapeflow.ops.signature import Argument, func
 from tapeflow.ops.state.resource_op import object_of
-from tapeflow.ops.table import Argument, func
 
 
 class NoOpForIt(Exception):
@@ -67,11 +67,11 @@ def _written(form: Form, values: dict[str, Any], spec: Any) -> Any:
         else:
             name = "dataset" if argument.name == "input_dataset" else argument.name
             value: Any = values.get(name)
-            parts: list[Any] = value if form.row.is_list(argument) else [value]
+            parts: list[Any] = value if argument.is_list else [value]
             found = [_input(form.row, argument, x) for x in parts]
         inputs += found
-        if argument.times:
-            attrs[argument.times] = len(found)
+        if argument.length:
+            attrs[argument.length] = len(found)
         elif argument.type in form.row.attrs:
             attrs[argument.type] = [x.dtype for x in found]
     return add(form.row.name, inputs, attrs).outputs[0]

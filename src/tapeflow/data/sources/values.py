@@ -29,7 +29,7 @@ from tapeflow.data.transform.shuffling import (
     graph_and_op_seed,
     node_seeds,
 )
-from tapeflow.ops.table import shape_list, type_list
+from tapeflow.ops.signature import shape_list, type_list
 
 if TYPE_CHECKING:
     from tapeflow.core.sparse_tensor import SparseTensor

@@ -16,7 +16,7 @@ from tapeflow.data.transform.combining import compatible
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator, graph_and_op_seed
 from tapeflow.ops.random.stateless_choice import stateless_categorical
-from tapeflow.ops.table import integer
+from tapeflow.ops.signature import integer
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

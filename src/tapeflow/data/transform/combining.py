@@ -10,7 +10,7 @@ from tapeflow.data import element
 from tapeflow.data.iteration.passes import Pass, close_pass, later
 from tapeflow.data.parts import size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record
-from tapeflow.ops.table import integer
+from tapeflow.ops.signature import integer
 
 if TYPE_CHECKING:
     from tapeflow.core.specs.tensor_spec import TensorSpec

@@ -15,7 +15,7 @@ from tapeflow.data.iteration.threads import read_ahead
 from tapeflow.data.parts import start_of
 from tapeflow.data.transform.record import ELEMENTS, of_element, record, with_order, written_order
 from tapeflow.data.transform.tracing import of_elements, translated
-from tapeflow.ops.table import func, type_list
+from tapeflow.ops.signature import func, type_list
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

@@ -27,7 +27,7 @@ from tapeflow.data.transform.record import (
     written_order,
 )
 from tapeflow.data.transform.tracing import of_elements, translated
-from tapeflow.ops.table import func, type_list
+from tapeflow.ops.signature import func, type_list
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

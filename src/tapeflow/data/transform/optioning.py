@@ -12,7 +12,7 @@ from tapeflow.data.iteration import passes
 from tapeflow.data.options import Options
 from tapeflow.data.parts import rows_of, size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
-from tapeflow.ops.table import string
+from tapeflow.ops.signature import string
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

@@ -16,7 +16,7 @@ from tapeflow.data.parts import start_of
 from tapeflow.data.transform import stacking
 from tapeflow.data.transform.batching import Batched, sizes_of
 from tapeflow.data.transform.record import record
-from tapeflow.ops.table import integer, shape_list, type_list
+from tapeflow.ops.signature import integer, shape_list, type_list
 
 
 class PaddingMethods:

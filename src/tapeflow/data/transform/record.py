@@ -39,8 +39,8 @@ from tapeflow.data.parts import captured_by
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.node_rows import NodeRow, node
+from tapeflow.ops.signature import shape_list, type_list
 from tapeflow.ops.state.variable import Variable
-from tapeflow.ops.table import shape_list, type_list
 
 # The attrs of nodes that say what elements are.
 ELEMENTS = {"output_types": type_list, "output_shapes": shape_list}

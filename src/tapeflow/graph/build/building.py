@@ -23,10 +23,11 @@ from tapeflow.graph import misuse
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import shape_inference
+from tapeflow.ops import binder, shape_inference
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.signature import Argument
 from tapeflow.ops.state.rows import ReadVariableOp
-from tapeflow.ops.table import REGISTRY, Preferring
+from tapeflow.ops.table import REGISTRY
 from tapeflow.ops.validate import shape_text
 
 Eager = _native.EagerTensor
@@ -104,19 +105,13 @@ def as_symbolic(
 
 def _made(value: Any, dtype: DType | None) -> Any:
     """A value that is no tensor, as an eager tensor; or as a symbolic one where symbolic ones are inside of it."""
-    if _holds_tensors(value):
+    if binder.holds_tensors(value):
         return convert.convert_other(value, 0 if dtype is None else int(dtype))
     own = getattr(type(value), "__tf_tensor__", None)
     if own is not None or convert.is_registered(value):
         return convert.convert_other(value, 0 if dtype is None else int(dtype))
     with context.eager_mode():
         return _native.convert(value, dtype)
-
-
-def _holds_tensors(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return any(isinstance(x, (_Tensor, _Variable)) or _holds_tensors(x) for x in value)
-    return type(value).__name__ == "IndexedSlices"
 
 
 def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
@@ -179,15 +174,14 @@ def call(
     graph: Graph, row: Any, values: Sequence[Any], attrs: dict[str, Any], name: str | None = None
 ) -> Operation:
     """The operation that a call of `row` becomes."""
-    schema = shape_inference.schema(row)
+    schema = row.schema
     name = graph.take_name(name or row.node_name or row.name)
     try:
-        inputs, sizes = _inputs(graph, row, schema, values, name)
+        inputs, sizes = schema.bind(values, converter(graph, name))
     except ValueError:
         _check_graphs(graph, values)
         raise
-    given = checked_attrs(row, attrs)
-    return node(graph, row, tuple(inputs), tuple(sizes), given, name + "/")
+    return node(graph, row, tuple(inputs), tuple(sizes), schema.checked(attrs), name + "/")
 
 
 def node(
@@ -199,7 +193,7 @@ def node(
     Raises TypeError for dtypes that do not fit, ValueError for shapes that do not.
     """
     lists = [s for s in sizes if s is not None]
-    kinds = shape_inference.output_dtypes(row, [x.dtype for x in inputs], attrs, lists)
+    kinds = row.schema.output_dtypes([x.dtype for x in inputs], attrs, lists)
     try:
         shapes = shape_inference.infer(row, inputs, attrs, lists)
     except InvalidArgumentError as error:
@@ -221,126 +215,28 @@ def node(
 def packed(row: Any, op: Operation) -> Any:
     """The outputs of an operation as a call of its row returns them."""
     outputs = op.outputs
-    schema = shape_inference.schema(row)
+    schema = row.schema
     if not schema.outputs:
         return op
     if len(schema.outputs) == 1:
         return list(outputs) if schema.outputs[0].is_list else outputs[0]
     if schema.plain:
         return row.result_type(*outputs)
-    parts: list[Any] = []
-    at = 0
-    lists = [s for s in op.input_sizes if s is not None]
-    for output in schema.outputs:
-        count = shape_inference.length(row, output, op.attrs, lists)
-        parts.append(list(outputs[at : at + count]) if output.is_list else outputs[at])
-        at += count
-    return row.result_type(*parts)
+    return row.result_type(*schema.split(outputs, schema.output_counts(op.attrs, op.list_sizes)))
 
 
-def _inputs(
-    graph: Graph, row: Any, schema: Any, values: Sequence[Any], name: str
-) -> tuple[list[Any], list[Any]]:
-    """The inputs as tensors of the graph, flat, and the length of each that is a list."""
-    bound: dict[str, DType] = {}
-    # Tensors decide the type variables; Python and NumPy values follow.
-    for argument, value in zip(schema.inputs, values, strict=True):
-        if argument.variable and argument.variable not in bound:
-            for x in value if argument.is_list and isinstance(value, (list, tuple)) else (value,):
-                if isinstance(x, (_Tensor, _Variable)):
-                    bound[argument.variable] = x.dtype
-                    break
-                found = getattr(x, "dtype", None)
-                if (
-                    found is not None
-                    and not argument.is_list
-                    and isinstance(x, (np.ndarray, np.generic))
-                ):
-                    types, own = row.types[argument.variable], dtypes.as_dtype(found)
-                    if own in types or not isinstance(types, Preferring):
-                        bound[argument.variable] = own
-                    break
-    flat: list[Any] = []
-    sizes: list[Any] = []
-    for argument, value in zip(schema.inputs, values, strict=True):
-        if argument.is_list:
-            if not isinstance(value, (list, tuple)):
-                raise TypeError(
-                    f"Expected list for '{argument.name}' argument to '{row.name}' Op, not {value}."
-                )
-            if len(value) < argument.least:
-                raise ValueError(
-                    f"List argument '{argument.name}' to '{row.name}' Op with length {len(value)} shorter than minimum "
-                    f"length {argument.least}."
-                )
-            sizes.append(len(value))
-            for i, x in enumerate(value):
-                flat.append(_input(graph, row, argument, x, bound, f"{name}/{argument.name}_{i}/"))
-        else:
-            sizes.append(None)
-            flat.append(_input(graph, row, argument, value, bound, f"{name}/{argument.name}/"))
-    return flat, sizes
+def converter(graph: Graph, name: str) -> binder.Convert:
+    """What makes tensors of the graph of the inputs of a node: constants below its name."""
 
+    def convert(argument: Argument, value: Any, dtype: DType | None, place: int | None) -> SymbolicTensor:
+        if isinstance(value, SymbolicTensor):
+            return value if value.op.graph is graph else graph.capture(value)
+        if argument.fixed is dtypes.resource and isinstance(value, _Variable):
+            return handle_in(graph, value)
+        own = argument.name if place is None else f"{argument.name}_{place}"
+        return as_symbolic(graph, value, dtype, f"{name}/{own}/")
 
-def _input(
-    graph: Graph, row: Any, argument: Any, value: Any, bound: dict[str, DType], name: str
-) -> Any:
-    variable = argument.variable
-    if isinstance(value, SymbolicTensor):
-        tensor = value if value.op.graph is graph else graph.capture(value)
-    elif argument.fixed is dtypes.resource and isinstance(value, _Variable):
-        return handle_in(graph, value)
-    else:
-        want = bound.get(variable) if variable else argument.fixed
-        if isinstance(value, (Eager, _Variable)):
-            tensor = as_symbolic(graph, value)
-        elif isinstance(value, (list, tuple)) and not value and want is None:
-            tensor = as_symbolic(graph, value, row.types[variable][0], name)
-        else:
-            types = row.types[variable] if variable else ()
-            if want is None and isinstance(types, Preferring) and _fits(value, types[0]):
-                want = types[0]
-            try:
-                tensor = as_symbolic(graph, value, want, name)
-            except (TypeError, ValueError) as error:
-                if want is None or getattr(value, "dtype", None) is not None:
-                    raise
-                raise TypeError(
-                    f"Expected {want.name} passed to parameter '{argument.name}' of op '{row.name}', got {value!r} of "
-                    f"type '{type(value).__name__}' instead. Error: {error}"
-                ) from None
-    if variable and variable not in bound:
-        bound[variable] = tensor.dtype
-    return tensor
-
-
-def _fits(value: Any, dtype: DType) -> bool:
-    """Whether a value without tensors in it can be a tensor of `dtype`."""
-    if _holds_tensors(value):
-        return False
-    with context.eager_mode():
-        try:
-            _native.convert(value, dtype)
-        except (TypeError, ValueError):
-            return False
-    return True
-
-
-_checkers: dict[int, Any] = {
-    0: (lambda v: isinstance(v, (int, np.integer)) or hasattr(type(v), "__index__"), "int"),  # after `_whole`
-    2: (lambda v: isinstance(v, (bool, np.bool_)), "bool"),
-    4: (lambda v: isinstance(v, (str, bytes)), "string"),
-}
-
-
-def _whole(value: Any) -> Any:
-    """A number with a fraction, given for an attr of integers, without it; anything else as it is."""
-    if isinstance(value, (str, bytes)) or hasattr(type(value), "__index__") or not hasattr(type(value), "__int__"):
-        return value
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return value
+    return convert
 
 
 def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
@@ -349,41 +245,6 @@ def _check_graphs(graph: Graph, values: Sequence[Any]) -> None:
     strangers = [x for x in tensors if x.op.graph is not graph]
     if strangers and not graph.building_function:
         raise ValueError(misuse.other_graph(strangers[0], graph, tensors)) from None
-
-
-def checked_attrs(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:
-    """Attrs as kernels and shape rules want them. Raises TypeError or ValueError for what cannot be one."""
-    result = {}
-    for key, value in attrs.items():
-        kind = row.attrs[key]
-        if kind.number == 3 and value is not None:
-            value = dtypes.as_dtype(value)
-        elif kind.number == 5 and value is not None and hasattr(value, "as_list"):
-            value = None if value.rank is None else tuple(value.as_list())
-        elif kind.number == 5 and isinstance(value, list):
-            value = tuple(value)
-        elif kind.number == 0:
-            value = _whole(value)
-        elif kind.number == 6 and isinstance(value, (list, tuple)):
-            value = [_whole(v) for v in value]
-        if kind.number in _checkers and value is not None:
-            check, label = _checkers[kind.number]
-            if not check(value):
-                raise TypeError(f"Expected {label} for argument '{key}' not {value!r}.")
-            if (
-                kind.choices
-                and value not in kind.choices
-                and (
-                    not isinstance(value, bytes)
-                    or value.decode(errors="replace") not in kind.choices
-                )
-            ):
-                allowed = '", "'.join(sorted(kind.choices))
-                raise ValueError(
-                    f"Attr '{key}' of '{row.name}' Op passed string '{value}' not in: \"{allowed}\"."
-                )
-        result[key] = value
-    return result
 
 
 def create(
@@ -400,9 +261,8 @@ def create(
         for dtype, shape in output_specs(kinds):
             op.add_output(dtype, shape)
         return op
-    schema = shape_inference.schema(row)
-    sizes = shape_inference.sizes_of_lists(schema, len(inputs), None)
-    at = iter(sizes)
+    schema = row.schema
+    at = iter(schema.sizes(len(inputs)))
     own = {key: value for key, value in attrs.items() if key in row.attrs}
     return node(
         graph,

@@ -20,7 +20,7 @@ from tapeflow.graph.jit_scope import as_marked
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import sorted_topologically
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops import operators, shape_inference
+from tapeflow.ops import operators
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.rows import Identity, Shape
@@ -64,17 +64,15 @@ class Call:
         if places is None:
             places = self._places = {}
             op = self._op
-            schema = shape_inference.schema(op.row)
+            schema = op.row.schema
             at = 0
             for argument, size in zip(schema.inputs, op.input_sizes, strict=True):
                 count = 1 if size is None else size
                 places[argument.name] = (at, count, size is not None, True)
                 at += count
-            lists = [s for s in op.input_sizes if s is not None]
             at = 0
-            for output, label in zip(schema.outputs, op.row.outputs, strict=True):
-                count = shape_inference.length(op.row, output, op.attrs, lists)
-                places.setdefault(label, (at, count, output.is_list, False))
+            for output, count in zip(schema.outputs, schema.output_counts(op.attrs, op.list_sizes), strict=True):
+                places.setdefault(output.name, (at, count, output.is_list, False))
                 at += count
         return places[name]
 
@@ -374,21 +372,14 @@ def _filled(op: Operation, dys: list[Any]) -> list[Any]:
 
 
 def _call(op: Operation, row: Any, function: Any, dys: list[Any], wanted: list[bool]) -> Any:
-    schema = shape_inference.schema(row)
     if not row.none_gradients:
         dys = [
             zeros_like(y) if dy is None and (y.dtype.is_floating or y.dtype.is_complex) else dy
             for dy, y in zip(dys, op.outputs, strict=True)
         ]
     dense = [dy.to_dense() if isinstance(dy, IndexedSlices) else dy for dy in dys]
-    grouped: list[Any] = []
-    at = 0
-    lists = [s for s in op.input_sizes if s is not None]
-    for output in schema.outputs:
-        count = shape_inference.length(row, output, op.attrs, lists)
-        grouped.append(dense[at : at + count] if output.is_list else dense[at])
-        at += count
-    return function(Call(op, wanted), *grouped)
+    counts = row.schema.output_counts(op.attrs, op.list_sizes)
+    return function(Call(op, wanted), *row.schema.split(dense, counts))
 
 
 def _flat(op: Operation, wanted: list[bool], result: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.binder import Schema, dtypes_of
 from tapeflow.ops.lookup.rows import Table
 from tapeflow.ops.nn.batch_norm import FusedBatchNormGrad
 from tapeflow.ops.state.resource_op import object_of
@@ -199,19 +200,11 @@ def _values(op: Operation, definition: Any) -> dict[str, Any]:
     special = _composite if is_composed(op.row) else _BODIES.get(op.type)
     if special is not None:
         return special(op)
-    found: dict[str, Any] = {}
-    at = 0
-    for argument, size in zip(definition.input_arg, _sizes(op, definition), strict=True):
-        group = [x.dtype.base_dtype for x in op.inputs[at : at + size]]
-        at += size
-        if argument.type_list_attr:
-            found[argument.type_list_attr] = group
-        elif argument.type_attr and group:
-            found.setdefault(argument.type_attr, group[0])
-        if argument.number_attr:
-            found[argument.number_attr] = size
-    outputs = {a.type_list_attr for a in definition.output_arg if a.type_list_attr} - found.keys()
-    for name in outputs:
+    if not op_defs.known(definition.name):
+        return dict(op.attrs)
+    schema = op_defs.schema(definition.name)
+    found = schema.inferred([x.dtype.base_dtype for x in op.inputs], _counts(op, schema))
+    for name in {a.kinds for a in schema.outputs if a.kinds} - found.keys():
         found[name] = op.attrs[name] if name in op.attrs else [y.dtype for y in op.outputs]
     for attr in definition.attr:
         name = attr.name
@@ -219,8 +212,6 @@ def _values(op: Operation, definition: Any) -> dict[str, Any]:
             found[name] = _plain(op.attrs[name], attr.type)
         elif name not in found:
             found[name] = _otherwise(op, attr)
-    if op.row is None and not op_defs.known(op.type):
-        return {**op.attrs, **found}
     return {
         name: found[name] for name in (a.name for a in definition.attr) if found[name] is not None
     }
@@ -244,17 +235,11 @@ def _otherwise(op: Operation, attr: Any) -> Any:
     return None
 
 
-def _sizes(op: Operation, definition: Any) -> list[int]:
-    """How many tensors each argument of the definition is."""
-    lists = sum(bool(a.type_list_attr) for a in definition.input_arg)
-    if lists > 1 or (lists and any(a.number_attr for a in definition.input_arg)):
-        return [len(op_defs.dtypes_of(a, op.attrs)) for a in definition.input_arg]
-    if any(a.type_list_attr for a in definition.input_arg):
-        singles = len(definition.input_arg) - 1
-        return [len(op.inputs) - singles if a.type_list_attr else 1 for a in definition.input_arg]
-    if op.row is None:
-        return [op.attrs[a.number_attr] if a.number_attr else 1 for a in definition.input_arg]
-    return [1 if size is None else size for size in op.input_sizes]
+def _counts(op: Operation, schema: Schema) -> Sequence[int | None]:
+    """How many tensors each input of an op is."""
+    if op.row is not None and op.row.schema is schema:
+        return op.input_sizes
+    return schema.counts(op.attrs, len(op.inputs))
 
 
 def _branches(op: Operation) -> dict[str, Any]:
@@ -412,11 +397,5 @@ def output_sizes(op: Operation) -> list[tuple[str, int]]:
         return [(definition.output_arg[0].name, len(op.outputs))]
     if not any(a.number_attr or a.type_list_attr for a in definition.output_arg):
         return [(a.name, 1) for a in definition.output_arg]
-    values = _values(op, definition)
-
-    def size(a: Any) -> int:
-        if a.type_list_attr:
-            return len(values[a.type_list_attr])
-        return values[a.number_attr] if a.number_attr else 1
-
-    return [(a.name, size(a)) for a in definition.output_arg]
+    schema, values = op_defs.schema(definition.name), _values(op, definition)
+    return [(a.name, len(dtypes_of(a, values))) for a in schema.outputs]

@@ -159,9 +159,8 @@ def _gradient_of_copy(
 
 def _inferred(op: Operation, inputs: tuple[SymbolicTensor, ...]) -> Any:
     """Shapes may be better known where the body was put than where it was traced."""
-    lists = [s for s in op.input_sizes if s is not None]
     try:
-        fresh = shape_inference.infer(op.row, inputs, op.attrs, lists)
+        fresh = shape_inference.infer(op.row, inputs, op.attrs, op.list_sizes)
         return [shapes.merge(a, y.shape_tuple) for a, y in zip(fresh, op.outputs, strict=True)]
     except InvalidArgumentError:
         return None

@@ -33,6 +33,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.binder import MOST_OUTPUTS, Schema, dtypes_of
 from tapeflow.ops.state.resource_op import handle_of, row_of
 from tapeflow.ops.table import REGISTRY
 
@@ -45,8 +46,6 @@ _FRAMES = frozenset(
 )  # fmt: skip
 # Bytes that constants may take altogether which do not stand in the GraphDef, but repeat a value that does.
 _MOST_REPEATED = 1 << 31
-# How long a list of outputs may be.
-_MOST_OUTPUTS = 1 << 20
 
 
 class NodeMaker:
@@ -101,19 +100,19 @@ class NodeMaker:
                 op = self._call(node, inputs, name, {"f": protos.NameAttrList(name=kind)})
                 definition = None
             else:
-                definition = op_defs.op_def(kind)
+                definition, schema = op_defs.op_def(kind), op_defs.schema(kind)
                 values = self._attrs(node, definition, inputs, name)
-                _check_inputs(definition, values, inputs, name, node)
-                _check_outputs(definition, values, name)
+                _check_inputs(schema, values, inputs, name)
+                _check_outputs(schema, values, name)
                 if node_rows.has_kernel(kind) and kind not in SPECIAL:
                     node_rows.load_all()
                 special = SPECIAL.get(kind)
                 if special is not None:
                     op = special(self, node, inputs, name, values)
                 elif op_defs.has_row(kind):
-                    op = _row(self.graph, kind, inputs, values, definition, name)
+                    op = _row(self.graph, schema, inputs, values, name)
                 else:
-                    op = _defined(self.graph, kind, inputs, values, definition, name)
+                    op = _defined(self.graph, schema, inputs, values, name)
         except OpError as error:
             if isinstance(error, (NotFoundError, UnimplementedError)):
                 raise
@@ -165,10 +164,12 @@ class NodeMaker:
                 )
             values[attr.name] = value
         if missing:
-            _infer_types(definition, values, inputs)
+            schema = op_defs.schema(node.op)
+            found = schema.inferred([x.dtype for x in inputs], schema.counts(values))
             for attr in missing:
-                if attr not in values:
+                if attr not in found:
                     raise _missing(attr, definition, name)
+                values[attr] = found[attr]
         return values
 
     def _value(self, node: Any, attr: Any, definition: Any, name: str) -> Any:
@@ -253,49 +254,28 @@ def _missing(attr: str, definition: Any, name: str) -> ValueError:
     )
 
 
-def _infer_types(definition: Any, values: dict[str, Any], inputs: Sequence[Any]) -> None:
-    at = 0
-    for argument in definition.input_arg:
-        if argument.type_list_attr:
-            count = len(values.get(argument.type_list_attr, ()))
-        else:
-            count = values.get(argument.number_attr, 0) if argument.number_attr else 1
-        if argument.type_attr and argument.type_attr not in values and count and at < len(inputs):
-            values[argument.type_attr] = inputs[at].dtype
-        at += count
-
-
-def _check_inputs(
-    definition: Any, values: dict[str, Any], inputs: Sequence[Any], name: str, node: Any
-) -> None:
-    expected: list[DType] = []
-    for argument in definition.input_arg:
-        if argument.number_attr and values[argument.number_attr] > len(inputs):
-            expected += [None] * (len(inputs) + 1)  # type: ignore[list-item]
-        else:
-            expected += op_defs.dtypes_of(argument, values)
+def _check_inputs(schema: Schema, values: dict[str, Any], inputs: Sequence[Any], name: str) -> None:
+    expected = schema.expected(values, len(inputs))
     if len(expected) != len(inputs):
         kinds = ", ".join("..." if t is None else op_defs.type_name(t) for t in expected)
         raise ValueError(
             f"NodeDef expected inputs '{kinds}' do not match {len(inputs)} inputs specified; "
-            f"{op_defs.short(definition)}; "
+            f"{op_defs.short(op_defs.op_def(schema.name))}; "
             f"NodeDef: {{{{node {name}}}}}"
         )
     for i, (want, x) in enumerate(zip(expected, inputs, strict=True)):
-        if x.dtype.base_dtype != want.base_dtype:
+        if want is not None and x.dtype.base_dtype != want.base_dtype:
             raise ValueError(
                 f"Input {i} of node {name} was passed {op_defs.type_name(x.dtype)} from {x.name} "
                 f"incompatible with expected {op_defs.type_name(want)}."
             )
 
 
-def _check_outputs(definition: Any, values: dict[str, Any], name: str) -> None:
-    for argument in definition.output_arg:
-        count = values[argument.number_attr] if argument.number_attr else 0
-        if not 0 <= count <= _MOST_OUTPUTS:
-            raise ValueError(
-                f"Node '{name}' cannot have {count} outputs, as its attr '{argument.number_attr}' says"
-            )
+def _check_outputs(schema: Schema, values: dict[str, Any], name: str) -> None:
+    for argument in schema.outputs:
+        count = values[argument.length] if argument.length else 0
+        if not 0 <= count <= MOST_OUTPUTS:
+            raise ValueError(f"Node '{name}' cannot have {count} outputs, as its attr '{argument.length}' says")
 
 
 def _set_shapes(op: Operation, attr: Any) -> None:
@@ -313,41 +293,25 @@ def _set_shapes(op: Operation, attr: Any) -> None:
             ) from None
 
 
-def _defined(
-    graph: Graph,
-    kind: str,
-    inputs: Sequence[Any],
-    values: dict[str, Any],
-    definition: Any,
-    name: str,
-) -> Operation:
+def _defined(graph: Graph, schema: Schema, inputs: Sequence[Any], values: dict[str, Any], name: str) -> Operation:
     """An operation that can be in a graph, but not run."""
-    op = graph.add(kind, None, tuple(inputs), (None,) * len(inputs), values, name + "/")
-    if row_of(kind) is not None:
+    op = graph.add(schema.name, None, tuple(inputs), (None,) * len(inputs), values, name + "/")
+    if row_of(schema.name) is not None:
         return resource_nodes.finish(op)
-    for argument in definition.output_arg:
-        for dtype in op_defs.dtypes_of(argument, values):
+    for argument in schema.outputs:
+        for dtype in dtypes_of(argument, values):
             op.add_output(dtype, None)
     return op
 
 
-def _row(
-    graph: Graph,
-    kind: str,
-    inputs: Sequence[Any],
-    values: dict[str, Any],
-    definition: Any,
-    name: str,
-) -> Operation:
-    row = REGISTRY[kind]
+def _row(graph: Graph, schema: Schema, inputs: Sequence[Any], values: dict[str, Any], name: str) -> Operation:
+    row = REGISTRY[schema.name]
     own = {}
     for key, value in values.items():
         if key in row.attrs:
             own[key] = None if isinstance(value, TensorShape) and value.rank is None else value
-    sizes = tuple(values[a.number_attr] if a.number_attr else None for a in definition.input_arg)
+    sizes = tuple(values[a.length] if a.length else None for a in schema.inputs)
     try:
-        return building.node(
-            graph, row, tuple(inputs), sizes, building.checked_attrs(row, own), name + "/"
-        )
+        return building.node(graph, row, tuple(inputs), sizes, schema.checked(own), name + "/")
     except ValueError as error:
         raise ValueError(str(error).replace(f"{name}/}}}}", f"{name}}}}}")) from None

@@ -18,6 +18,7 @@ from tapeflow.graph.nodes.node_kinds import SPECIAL
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
+from tapeflow.ops.binder import dtypes_of
 from tapeflow.ops.io.example_rows import (
     ParseExampleDenseFeature,
     ParseExampleRaggedFeature,
@@ -178,19 +179,19 @@ def make(
     kind: str, features: _Features, inputs: Sequence[Any], name: str, attrs: dict[str, Any]
 ) -> Operation:
     """The operation of a node: `features` gives its outputs, by the names of the op's outputs."""
-    definition = op_defs.op_def(kind)
+    schema = NODES[kind].schema
 
     def run(*given: Any) -> list[Any]:
         by_name = dict(
-            zip((a.name for a in definition.input_arg), NODES[kind].grouped(attrs, given), strict=True)
+            zip((a.name for a in schema.inputs), NODES[kind].grouped(attrs, given), strict=True)
         )
         found = features(by_name, attrs)
-        return [y for a in definition.output_arg for y in found.get(a.name, ())]
+        return [y for a in schema.outputs for y in found.get(a.name, ())]
 
     batch = () if kind.startswith("ParseSingle") else inputs[0].shape_tuple
     outputs: list[tuple[Any, Any]] = []
-    for argument in definition.output_arg:
-        kinds = op_defs.dtypes_of(argument, attrs)
+    for argument in schema.outputs:
+        kinds = dtypes_of(argument, attrs)
         shapes = _shapes(argument.name, batch, len(kinds), attrs)
         outputs += zip(kinds, shapes, strict=True)
     return python_ops.node(kind, run, inputs, outputs, name, False, **attrs)

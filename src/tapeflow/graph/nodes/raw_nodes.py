@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtypes import DType
 from tapeflow.core.spelling import snake_case
 from tapeflow.graph.build import building
 from tapeflow.graph.control_flow.conditional import Body
@@ -20,6 +21,7 @@ from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.nodes.node_kinds import SPECIAL
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops import node_rows
+from tapeflow.ops.signature import Argument
 
 
 def body_of(attr: str, function: Any) -> Body:
@@ -80,8 +82,8 @@ def names() -> frozenset[str]:
 
 def check_eager(kind: str) -> None:
     """Raises RuntimeError for an op that takes or makes references."""
-    definition = op_defs.op_def(kind)
-    references = [a.name for a in (*definition.input_arg, *definition.output_arg) if a.is_ref]
+    schema = op_defs.schema(kind)
+    references = [a.name for a in (*schema.inputs, *schema.outputs) if a.is_ref]
     if references:
         raise RuntimeError(f"{snake_case(kind)} op does not support eager execution. Arg '{references[-1]}' is a ref.")
 
@@ -89,13 +91,9 @@ def check_eager(kind: str) -> None:
 @functools.cache
 def parameters(kind: str) -> dict[str, Any]:
     """The inputs and the attrs that do not follow from them, with their defaults; `...` for those without one."""
-    definition = op_defs.op_def(kind)
-    inferred = {
-        attr
-        for argument in definition.input_arg
-        for attr in (argument.type_attr, argument.type_list_attr, argument.number_attr)
-    }
-    found: dict[str, Any] = {argument.name: ... for argument in definition.input_arg}
+    schema, definition = op_defs.schema(kind), op_defs.op_def(kind)
+    inferred = {attr for argument in schema.inputs for attr in (argument.variable, argument.kinds, argument.length)}
+    found: dict[str, Any] = {argument.name: ... for argument in schema.inputs}
     found |= {
         a.name: ...
         for a in definition.attr
@@ -109,14 +107,11 @@ def bound(kind: str, arguments: Mapping[str, Any]) -> Call:
 
     Raises TypeError or ValueError for values that do not suit the op.
     """
-    definition = op_defs.op_def(kind)
+    schema = op_defs.schema(kind)
     node, functions = protos.NodeDef(op=kind), _Given()
-    attrs = {attr.name: attr.type for attr in definition.attr}
-    inputs: list[Any] = []
-    known: dict[str, Any] = {}
+    attrs = {attr.name: attr.type for attr in op_defs.op_def(kind).attr}
 
     def set_attr(key: str, value: Any) -> None:
-        known[key] = value
         try:
             node.attr[key].CopyFrom(attributes.of(value, attrs[key], functools.partial(functions.add, key)))
         except (TypeError, ValueError) as error:
@@ -125,42 +120,25 @@ def bound(kind: str, arguments: Mapping[str, Any]) -> Call:
     for key in attrs:
         if arguments.get(key) is not None:
             set_attr(key, arguments[key])
-    for argument in definition.input_arg:
-        value = arguments[argument.name]
-        is_list = bool(argument.type_list_attr or argument.number_attr)
-        if is_list and not isinstance(value, (list, tuple)):
-            raise TypeError(
-                f"Expected list for '{argument.name}' argument to '{kind}' Op, not {value}."
-            )
-        wanted = known.get(argument.type_attr)
-        if not argument.type_attr and not argument.type_list_attr:
-            wanted = dtypes.as_dtype(argument.type)
-        tensors = []
-        for each in value if is_list else [value]:
-            tensors.append(_tensor(each, wanted))
-            reference_nodes.check_reference(kind, argument, tensors[-1])
-            if argument.type_attr:
-                wanted = tensors[-1].dtype.base_dtype
-        if argument.type_attr and argument.type_attr not in known and tensors:
-            set_attr(argument.type_attr, wanted)
-        if argument.type_list_attr:
-            set_attr(argument.type_list_attr, [x.dtype.base_dtype for x in tensors])
-        if argument.number_attr:
-            if known.setdefault(argument.number_attr, len(tensors)) != len(tensors):
-                raise ValueError(
-                    f"List argument '{argument.name}' to '{kind}' Op with length {len(tensors)} must match length "
-                    f"{known[argument.number_attr]} of argument '{argument.number_attr}'."
-                )
-            set_attr(argument.number_attr, len(tensors))
-        inputs += tensors
-    return Call(node, inputs, functions)
+
+    def convert(argument: Argument, value: Any, dtype: DType | None, place: int | None) -> Any:
+        made = _tensor(value, dtype, argument.fixed)
+        reference_nodes.check_reference(kind, argument, made)
+        return made
+
+    flat, sizes = schema.bind([arguments[a.name] for a in schema.inputs], convert)
+    given = [x.dtype.base_dtype for x in flat]
+    schema.check(given, [size for size in sizes if size is not None])
+    for key, value in schema.inferred(given, sizes).items():
+        set_attr(key, value)
+    return Call(node, flat, functions)
 
 
-def _tensor(value: Any, wanted: Any) -> Any:
+def _tensor(value: Any, dtype: DType | None, fixed: DType | None) -> Any:
     handle = getattr(value, "handle", None)
-    if wanted == dtypes.resource and handle is not None:
+    if fixed is dtypes.resource and handle is not None:
         return handle
-    return convert_to_tensor(value, wanted)
+    return convert_to_tensor(value, dtype)
 
 
 def make(call: Call, name: str | None) -> Any:
@@ -174,32 +152,18 @@ def make(call: Call, name: str | None) -> Any:
     maker = NodeMaker(graph, call.functions)
     maker.check_known(call.node)
     op = maker.make(call.node, given, graph.unique_name(name or call.node.op))
-    return op if not op_defs.op_def(call.node.op).output_arg else packed(call, op.outputs)
+    return op if not op_defs.schema(call.node.op).outputs else packed(call, op.outputs)
 
 
 def packed(call: Call, outputs: Sequence[Any]) -> Any:
     """The outputs of a node as its op returns them."""
     kind = call.node.op
-    definition = op_defs.op_def(kind)
-    values, at = [], 0
-    for argument in definition.output_arg:
-        counted = argument.number_attr or argument.type_list_attr
-        if not counted:
-            values.append(outputs[at])
-            at += 1
-            continue
-        # Reading a missing attr would make an empty one.
-        attr = call.node.attr.get(counted)
-        if attr is None:
-            default = op_defs.defaults(kind)[counted]
-            count = default if argument.number_attr else len(default)
-        else:
-            count = attr.i if argument.number_attr else len(attr.list.type)
-        values.append(list(outputs[at : at + count]))
-        at += count
+    schema, given = op_defs.schema(kind), call.node.attr
+    known = op_defs.defaults(kind) | {name: attributes.own_value(given[name]) for name in given}
+    values = schema.split(outputs, schema.output_counts(known, ()))
     return values[0] if len(values) == 1 else _result_type(kind)(*values)
 
 
 @functools.cache
 def _result_type(kind: str) -> Any:
-    return namedtuple(kind, [a.name for a in op_defs.op_def(kind).output_arg])
+    return namedtuple(kind, [a.name for a in op_defs.schema(kind).outputs])

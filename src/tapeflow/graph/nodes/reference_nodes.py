@@ -38,7 +38,7 @@ def check_reference(kind: str, argument: Any, value: Any) -> None:
 def _handles(node: Any, inputs: Any) -> list[Any]:
     """The inputs, with the handles of variables for references."""
     found = []
-    for i, (argument, x) in enumerate(zip(op_defs.op_def(node.op).input_arg, inputs, strict=True)):
+    for i, (argument, x) in enumerate(zip(op_defs.schema(node.op).inputs, inputs, strict=True)):
         if argument.is_ref and not is_reference(x):
             raise ValueError(
                 f"Input {i} of node {node.name} was passed {op_defs.type_name(x.dtype)} from {x.name} incompatible "
@@ -68,7 +68,7 @@ def _variable(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, A
 
 def _update(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     """The update of the variable, and what reads it after that."""
-    sources = [x.op for x, own in zip(inputs, op_defs.op_def(node.op).input_arg, strict=True) if own.is_ref]
+    sources = [x.op for x, own in zip(inputs, op_defs.schema(node.op).inputs, strict=True) if own.is_ref]
     handles = _handles(node, inputs)
     with maker.graph.control_dependencies(sources):
         made = _row(maker.graph, REGISTRY[reference_definitions.counterpart(node.op)], handles, values, name + UPDATE)

@@ -15,6 +15,7 @@ from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
+from tapeflow.ops.binder import dtypes_of
 from tapeflow.ops.state.rows import ReadVariableOp
 
 
@@ -101,8 +102,7 @@ def add_input(op: Operation, tensor: Any) -> None:
     if lacking[1:]:
         op.graph.mistyped.setdefault(op, told)
     elif op.row is not None and op not in op.graph.mistyped:
-        lists = [size for size in op.input_sizes if size is not None]
-        for y, shape in zip(op.outputs, shape_inference.infer(op.row, op.inputs, op.attrs, lists), strict=True):
+        for y, shape in zip(op.outputs, shape_inference.infer(op.row, op.inputs, op.attrs, op.list_sizes), strict=True):
             y.set_shape(TensorShape(shape))
 
 
@@ -127,4 +127,4 @@ def _expected_inputs(node: Any) -> list[Any]:
             values[attr.name] = attributes.value_of(node.attr[attr.name], attr.type, attr.name)
         elif attr.HasField("default_value"):
             values[attr.name] = attributes.value_of(attr.default_value, attr.type, attr.name)
-    return [dtype for argument in definition.input_arg for dtype in op_defs.dtypes_of(argument, values)]
+    return [kind for argument in op_defs.schema(node.op).inputs for kind in dtypes_of(argument, values)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from types import SimpleNamespace
+from collections.abc import Iterable
 from typing import Any
 
 from tapeflow import protos
@@ -13,13 +13,14 @@ from tapeflow.graph.interchange import attributes
 from tapeflow.graph.op_defs import reference_definitions
 from tapeflow.ops import node_rows
 from tapeflow.ops.all_rows import load_all_rows
+from tapeflow.ops.binder import Schema
 from tapeflow.ops.control import node_definitions as _of_control  # noqa: F401 (their rows)
 from tapeflow.ops.io import node_definitions as _of_records  # noqa: F401
 from tapeflow.ops.node_rows import NodeRow
+from tapeflow.ops.signature import Argument, Preferring
 from tapeflow.ops.sparse import node_definitions as _of_sparse  # noqa: F401
 from tapeflow.ops.state import node_definitions as _of_references  # noqa: F401
-from tapeflow.ops.table import REGISTRY, Preferring, parsed
-from tapeflow.ops.table import _kind as _kind_of
+from tapeflow.ops.table import REGISTRY
 
 _KINDS = {
     0: "int",
@@ -94,56 +95,61 @@ def is_call(kind: str) -> bool:
     return row is not None and row.calls
 
 
-@functools.cache
-def op_def(kind: str) -> Any:
-    """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
+def schema(kind: str) -> Schema:
+    """The schema of an op. Raises KeyError for an unknown one."""
     if kind in reference_definitions.UPDATES:
         return _of_reference(kind)
     row = row_of_any(kind)
     if row is None:
         raise KeyError(kind)
-    made = _of_row(row)
+    return row.schema
+
+
+@functools.cache
+def op_def(kind: str) -> Any:
+    """The `OpDef` of an op. Not to be changed. Raises KeyError for an unknown one."""
+    if kind in reference_definitions.UPDATES:
+        return _of_schema(schema(kind), False)
+    row = row_of_any(kind)
+    if row is None:
+        raise KeyError(kind)
+    made = _of_schema(row.schema, row.stateful)
     if isinstance(row, NodeRow) and row.handles != "resource":
         _name_handles(made, dtypes.as_dtype(row.handles))
     return made
-
-
-# The description of an argument that is a string in TensorFlow's op, and names an object: a resource here.
-_HANDLE = "handle"
 
 
 def _name_handles(made: Any, kind: DType) -> None:
     """Lets the handles of a definition be of the dtype that they had in the first versions."""
     for argument in (*made.input_arg, *made.output_arg):
         if argument.type == dtypes.resource.as_datatype_enum:
-            argument.type, argument.description = kind.base_dtype.as_datatype_enum, _HANDLE
+            argument.type = kind.base_dtype.as_datatype_enum
             argument.is_ref = kind._is_ref_dtype
 
 
-def _of_reference(kind: str) -> Any:
+@functools.cache
+def _of_reference(kind: str) -> Schema:
     """Of an op on references to variables."""
     load_all_rows()
     row = REGISTRY[reference_definitions.counterpart(kind)]
     signature, types, attrs = reference_definitions.signature_and_types(kind, row)
-    attrs = {key: _kind_of(value) for key, value in attrs.items()}
-    return _of_row(SimpleNamespace(name=kind, stateful=False, arguments=parsed(signature), types=types, attrs=attrs))
+    return Schema(kind, signature, types, node_rows.kinds_of(attrs))
 
 
-def _of_row(row: Any) -> Any:
-    made = protos.OpDef(name=row.name, is_stateful=row.stateful)
-    variables = {**row.types, **row.attrs}
-    lists = {name for name, kind in row.attrs.items() if kind.elements == "type"}
-    _add_arguments(made, row.arguments, variables, lists)
-    for name, allowed in row.types.items():
+def _of_schema(schema: Schema, stateful: bool) -> Any:
+    made = protos.OpDef(name=schema.name, is_stateful=stateful)
+    _add_arguments(made.input_arg, schema.inputs)
+    _add_arguments(made.output_arg, schema.outputs)
+    for name, allowed in schema.types.items():
         own = made.attr.add(name=name, type="type")
         own.allowed_values.list.type.extend(sorted(int(t) for t in allowed))
         if isinstance(allowed, Preferring):
             own.default_value.type = allowed[0].as_datatype_enum
-    least = {a.times: a.least for part in row.arguments for a in part if a.times}
+    least = {a.length: a.least for a in (*schema.inputs, *schema.outputs) if a.length}
     for name, minimum in least.items():
-        if name not in row.attrs:
+        if name not in schema.attrs:
             made.attr.add(name=name, type="int", has_minimum=True, minimum=minimum)
-    for name, kind in row.attrs.items():
+    for name, kind in schema.attrs.items():
         own = made.attr.add(name=name, type=_kind(kind))
         if name in least:
             own.has_minimum, own.minimum = True, least[name]
@@ -168,19 +174,12 @@ def _default(value: Any, kind: str) -> Any:
     return attributes.of("" if value is None and kind == "string" else value, kind)
 
 
-def _add_arguments(made: Any, parts: Any, variables: Any, lists: set[str]) -> None:
-    for target, part in zip((made.input_arg, made.output_arg), parts, strict=True):
-        for argument in part:
-            kind = argument.type.removeprefix("&")
-            own = target.add(name=argument.name, is_ref=kind != argument.type)
-            if kind in lists:
-                own.type_list_attr = kind
-            elif kind in variables:
-                own.type_attr = kind
-            else:
-                own.type = dtypes.as_dtype(kind).as_datatype_enum
-            if argument.times:
-                own.number_attr = argument.times
+def _add_arguments(target: Any, arguments: Iterable[Argument]) -> None:
+    for argument in arguments:
+        own = target.add(name=argument.name, is_ref=argument.is_ref)
+        own.type_list_attr, own.type_attr, own.number_attr = argument.kinds, argument.variable, argument.length
+        if argument.fixed is not None:
+            own.type = argument.fixed.as_datatype_enum
 
 
 _SHORT = {"float32": "float", "float64": "double", "float16": "half"}
@@ -189,16 +188,6 @@ _SHORT = {"float32": "float", "float64": "double", "float16": "half"}
 def type_name(dtype: DType) -> str:
     """A dtype as messages about nodes call it."""
     return _SHORT.get(dtype.name, dtype.name)
-
-
-def dtypes_of(argument: Any, attrs: dict[str, Any]) -> list[DType]:
-    """The dtypes of an argument of an `OpDef`, one for each tensor, where attrs have these values."""
-    if argument.type_list_attr:
-        return list(attrs[argument.type_list_attr])
-    if argument.description == _HANDLE:
-        return [dtypes.resource]
-    kind = attrs[argument.type_attr] if argument.type_attr else dtypes.as_dtype(argument.type)
-    return [kind] * (attrs[argument.number_attr] if argument.number_attr else 1)
 
 
 def defaults(kind: str) -> dict[str, Any]:

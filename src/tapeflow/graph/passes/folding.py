@@ -6,7 +6,6 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.graph.run.program import Program
-from tapeflow.ops.shape_inference import schema
 
 # A larger result would cost more memory than it saves time.
 MOST_ELEMENTS = 1_000_000
@@ -39,16 +38,7 @@ def evaluate(row: Any, attrs: Any, lists: Any, inputs: list[Any]) -> list[Any] |
 
     if any(x.dtype.name in ("variant", "resource") for x in inputs):
         return None
-    values: list[Any] = []
-    at, sizes = 0, iter(lists or ())
-    for argument in schema(row).inputs:
-        if argument.is_list:
-            count = next(sizes)
-            values.append(inputs[at : at + count])
-            at += count
-        else:
-            values.append(inputs[at])
-            at += 1
+    values = row.schema.grouped(inputs, lists or ())
     with context.eager_mode(), context.pause_recording():
         try:
             result = row(*values, **attrs)

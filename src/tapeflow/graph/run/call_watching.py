@@ -20,7 +20,6 @@ from tapeflow.core import context, device_calls
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.graph.build import building
-from tapeflow.ops import shape_inference
 from tapeflow.ops.math.check import CheckNumericsV2
 
 # Not the index of any device: the core asks Python for what runs there.
@@ -44,7 +43,7 @@ def _run(
     if device_calls.driver is not None:
         return device_calls.driver(row, inputs, attrs, device % _WATCHED, sizes)
     with _native.PausedTapes():  # the core records the call
-        return tuple(_leaves(row(*shape_inference.grouped(row, inputs, sizes), **attrs)))
+        return tuple(_leaves(row(*row.schema.grouped(inputs, sizes), **attrs)))
 
 
 def _watched_call(

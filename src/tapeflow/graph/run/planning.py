@@ -107,7 +107,7 @@ class Emitter:
                 f"Op type not registered '{kind}' (of node '{op.name}'): no row of the op table has this name.",
             )
         inputs = [self.numbers[id(x)] for x in op.inputs]
-        lists = [s for s in op.input_sizes if s is not None] or None
+        lists = op.list_sizes or None
         self.add(
             "op",
             (op.row, streams.attrs_of(op, self.streams), lists),

@@ -15,8 +15,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build import building
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.state.resource_op import handle_of, resource_op
-from tapeflow.ops.table import dtype
 
 _numbers = itertools.count()
 # The tensors by the names of their handles.

@@ -24,8 +24,9 @@ from tapeflow.ops.array.rows import Rank, Shape
 from tapeflow.ops.math.arithmetic import Maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, rank_in, size_of, sizes_of, static_value
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, op
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tapeflow.core.annotations import Array
-from tapeflow.ops.table import INDEX, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

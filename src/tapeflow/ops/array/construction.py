@@ -24,8 +24,9 @@ from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.math import arithmetic, casting, comparison, reduction
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, static_value
-from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Preferring, Sample, op
+from tapeflow.ops.table import ANY, FLOATING, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.old_spelling import old_spelling
-from tapeflow.ops.table import ANY, Preferring, Sample, one_of, op
+from tapeflow.ops.signature import Preferring, one_of
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape, Transpose
 from tapeflow.ops.array.rows import Shape as shape_of
 from tapeflow.ops.math import casting, comparison, reduction
+from tapeflow.ops.signature import string
 from tapeflow.ops.static import (
     as_shape,
     joined,
@@ -34,7 +35,7 @@ from tapeflow.ops.static import (
     sizes_of,
     static_value,
 )
-from tapeflow.ops.table import ANY, INDEX, Sample, op, string
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, one_value, shape_text
 
 if TYPE_CHECKING:

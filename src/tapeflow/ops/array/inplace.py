@@ -14,8 +14,9 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.folding import fold_at
-from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, dtype, op, strings
-from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.signature import dtype, strings
+from tapeflow.ops.signature import shape as shape_attr
+from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from tapeflow.core.tensor_shape import Dimension, TensorShape
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.rows import Identity, Size
 from tapeflow.ops.math.arithmetic import FloorMod
+from tapeflow.ops.signature import Preferring, integer
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 if TYPE_CHECKING:

@@ -23,18 +23,8 @@ from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.rows import Rank
 from tapeflow.ops.math.comparison import SelectV2, equal
-from tapeflow.ops.table import (
-    ANY,
-    FLOATING,
-    INDEX,
-    INTEGER,
-    NUMERIC,
-    Preferring,
-    Sample,
-    dtype,
-    ints,
-    op,
-)
+from tapeflow.ops.signature import Preferring, dtype, ints
+from tapeflow.ops.table import ANY, FLOATING, INDEX, INTEGER, NUMERIC, Sample, op
 from tapeflow.ops.validate import MAX_ELEMENTS, invalid, one_value, shape_text
 
 if TYPE_CHECKING:

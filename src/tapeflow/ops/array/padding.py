@@ -19,8 +19,9 @@ from tapeflow.ops.array.slicing import Slice
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import Sum, all_axes
+from tapeflow.ops.signature import Preferring, one_of
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, one_of, op
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

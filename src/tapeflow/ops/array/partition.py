@@ -18,7 +18,8 @@ from tapeflow.ops.array import gather
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Size
-from tapeflow.ops.table import ANY, Sample, integer, op
+from tapeflow.ops.signature import integer
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, op
+from tapeflow.ops.signature import Preferring, integer
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 if TYPE_CHECKING:

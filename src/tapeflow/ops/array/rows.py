@@ -21,8 +21,9 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.raw_function import raw_function
-from tapeflow.ops.table import ANY, Sample, dtype, op
-from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.signature import shape as shape_attr
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 if TYPE_CHECKING:

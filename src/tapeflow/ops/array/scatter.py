@@ -21,7 +21,8 @@ from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math import arithmetic, casting, comparison
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op, string
+from tapeflow.ops.signature import string
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

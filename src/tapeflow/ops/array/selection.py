@@ -23,8 +23,9 @@ from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math import reduction
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.signature import Preferring, dtype, integer
 from tapeflow.ops.static import as_shape, product, size_of, sizes_in, sizes_of
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Preferring, Sample, dtype, integer, op
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import index_kind, invalid, shape_text
 
 if TYPE_CHECKING:

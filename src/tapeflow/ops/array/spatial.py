@@ -17,8 +17,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.joining import stack
+from tapeflow.ops.signature import Preferring, integer, one_of
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, integer, one_of, op
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
-from tapeflow.ops.table import dtype
 
 
 class Stack:

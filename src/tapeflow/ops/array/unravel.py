@@ -13,7 +13,8 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.table import INDEX, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 if TYPE_CHECKING:

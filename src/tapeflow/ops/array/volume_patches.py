@@ -18,8 +18,9 @@ from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import Reshape, Transpose
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.math.segment import UnsortedSegmentSum
+from tapeflow.ops.signature import ints, one_of
 from tapeflow.ops.static import as_shape, product, sizes_in
-from tapeflow.ops.table import REAL, Sample, ints, one_of, op
+from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

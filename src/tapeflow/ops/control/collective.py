@@ -15,7 +15,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.control import process_group
 from tapeflow.ops.control.cross_replica import AXIS, outside_of_replicas
-from tapeflow.ops.table import NUMERIC, Sample, one_of, op
+from tapeflow.ops.signature import one_of
+from tapeflow.ops.table import NUMERIC, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall

@@ -14,7 +14,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.lists.payload import dtype_of
-from tapeflow.ops.table import ANY, REAL, Sample, dtype, op, strings
+from tapeflow.ops.signature import dtype, strings
+from tapeflow.ops.table import ANY, REAL, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -1,7 +1,16 @@
 """Rows of the nodes that graphs are made of: values that are given, functions and what calls them, Python, messages."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import dtype, func, func_list, shape, shape_list, string, tensor, type_list
+from tapeflow.ops.signature import (
+    dtype,
+    func,
+    func_list,
+    shape,
+    shape_list,
+    string,
+    tensor,
+    type_list,
+)
 
 node("Const", "-> output: dtype", {"value": tensor, "dtype": dtype})
 node("Placeholder", "-> output: dtype", {"dtype": dtype, "shape": shape(None)})

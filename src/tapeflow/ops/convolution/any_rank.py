@@ -23,7 +23,8 @@ from tapeflow.ops.convolution.rows import (
     require_groups,
 )
 from tapeflow.ops.convolution.sliding import sliding_rule
-from tapeflow.ops.table import FLOATING, Sample, ints, one_of, op
+from tapeflow.ops.signature import ints, one_of
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.table import Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

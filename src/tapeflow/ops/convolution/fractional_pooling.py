@@ -20,7 +20,8 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import get_seed
-from tapeflow.ops.table import Sample, floats, op
+from tapeflow.ops.signature import floats
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, dimensions, invalid, known, shape_text
 
 if TYPE_CHECKING:

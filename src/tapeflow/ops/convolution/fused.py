@@ -16,7 +16,8 @@ from tapeflow.ops.array.padding import MirrorPad
 from tapeflow.ops.convolution.rows import Conv2D, convolve
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.image.resize import resized_by_lines
-from tapeflow.ops.table import Sample, ints, one_of, op
+from tapeflow.ops.signature import ints, one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

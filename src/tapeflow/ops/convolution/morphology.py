@@ -17,7 +17,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.reorder import ReverseV2
 from tapeflow.ops.convolution.sliding import Windows, add_into, sliding_rule, spatial, windows
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.table import REAL, Sample, ints, one_of, op
+from tapeflow.ops.signature import ints, one_of
+from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

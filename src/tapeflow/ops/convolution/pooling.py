@@ -26,7 +26,8 @@ from tapeflow.ops.convolution.sliding import (
     spatial_axes,
     windows,
 )
-from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, ints, one_of, op
+from tapeflow.ops.signature import Preferring, ints, one_of
+from tapeflow.ops.table import FLOATING, REAL, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -38,7 +38,8 @@ from tapeflow.ops.convolution.pooling import (
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, boolean, dtype, ints, op
+from tapeflow.ops.signature import Preferring, boolean, dtype, ints
+from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
 from tapeflow.ops.validate import index_kind, invalid, known
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from tapeflow.ops.convolution.pooling import (
     reference_pool,
 )
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial_axes
-from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, ints, op
+from tapeflow.ops.signature import Preferring, ints
+from tapeflow.ops.table import INDEX, REAL, Sample, op
 from tapeflow.ops.validate import (
     InvalidArgumentError,
     first_out_of_range,

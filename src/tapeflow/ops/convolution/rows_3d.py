@@ -21,7 +21,8 @@ from tapeflow.ops.convolution.rows import (
     input_gradient,
     naive,
 )
-from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, ints, one_of, op
+from tapeflow.ops.signature import Preferring, ints, one_of
+from tapeflow.ops.table import FLOATING, INDEX, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator

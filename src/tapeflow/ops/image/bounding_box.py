@@ -17,7 +17,8 @@ from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import seeds
 from tapeflow.ops.random.stateless import SEED_TYPES, from_seed
-from tapeflow.ops.table import Preferring, Sample, any_object, op
+from tapeflow.ops.signature import Preferring, any_object
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -31,8 +31,9 @@ from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.casting import Cast, cast, saturate_cast
 from tapeflow.ops.math.comparison import logical_and
 from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import product, sizes_of, static_value
-from tapeflow.ops.table import Preferring, Sample, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

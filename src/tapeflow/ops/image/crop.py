@@ -23,8 +23,9 @@ from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.segment import UnsortedSegmentSum
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
+from tapeflow.ops.signature import dtype, ints, one_of
 from tapeflow.ops.static import as_shape, sizes_in
-from tapeflow.ops.table import Sample, dtype, ints, one_of, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from tapeflow.ops.image.files import (
 )
 from tapeflow.ops.image.png_format import deep_png, png_bytes
 from tapeflow.ops.image.samples import GIF, PICTURE, bad_contents, bmp_bytes
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

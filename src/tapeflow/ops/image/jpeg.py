@@ -26,8 +26,9 @@ from tapeflow.ops.image.png_format import png_bytes
 from tapeflow.ops.image.samples import GRAY_JPEG, PICTURE, bad_contents
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.signature import dtype, one_of
 from tapeflow.ops.string.rows import substr
-from tapeflow.ops.table import Sample, dtype, one_of, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

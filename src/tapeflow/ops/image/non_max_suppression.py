@@ -19,8 +19,9 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, sizes_of
-from tapeflow.ops.table import Preferring, Sample, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

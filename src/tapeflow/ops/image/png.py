@@ -19,7 +19,8 @@ from tapeflow.ops.image.decoding import SEVERAL, decoded, picture_rule
 from tapeflow.ops.image.files import as_contents
 from tapeflow.ops.image.png_format import png_bytes
 from tapeflow.ops.image.samples import PICTURE, bad_contents, bmp_bytes
-from tapeflow.ops.table import Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.image import kernels as image_kernels
-from tapeflow.ops.table import Sample, one_of, op
+from tapeflow.ops.signature import one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.linalg.solve import MatrixInverse
-from tapeflow.ops.table import Sample, one_of, op
+from tapeflow.ops.signature import one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

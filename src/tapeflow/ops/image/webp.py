@@ -15,7 +15,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.decoding import decoded
 from tapeflow.ops.image.files import as_contents, content_of, format_of
 from tapeflow.ops.image.samples import WEBP, bad_contents
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator

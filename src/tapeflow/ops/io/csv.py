@@ -17,8 +17,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import integer
 from tapeflow.ops.string.rows import attr_bytes, texts
-from tapeflow.ops.table import Sample, integer, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

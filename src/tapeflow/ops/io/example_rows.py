@@ -19,8 +19,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files import examples
 from tapeflow.core.files.wire import WireError, bytes_field
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import dtype, ints, string
 from tapeflow.ops.string.rows import attr_bytes
-from tapeflow.ops.table import Sample, dtype, ints, op, string
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Rows of the nodes that read and write whole records and checkpoints."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import dtype, integer, ints, shape_list, string, strings, type_list
+from tapeflow.ops.signature import dtype, integer, ints, shape_list, string, strings, type_list
 
 node(
     "SaveV2", "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes ->",

@@ -20,9 +20,10 @@ from tapeflow.core.public import public
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat, stack
 from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.signature import dtype, string
 from tapeflow.ops.string.rows import attr_bytes, texts
 from tapeflow.ops.string.rows import join as join_strings
-from tapeflow.ops.table import ANY, Sample, dtype, op, string
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from tapeflow.core.files import tensor_bytes
 from tapeflow.core.files.expansion import expanded
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import dtype, one_of
 from tapeflow.ops.string.rows import each, texts
-from tapeflow.ops.table import ANY, Sample, dtype, one_of, op
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

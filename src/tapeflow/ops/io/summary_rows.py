@@ -16,7 +16,8 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.io import summary_values
-from tapeflow.ops.table import ANY, REAL, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import ANY, REAL, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator

@@ -37,8 +37,9 @@ from tapeflow.ops.math import arithmetic, comparison, elementwise
 from tapeflow.ops.math.casting import Cast, cast
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.old_spelling import old_spelling
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

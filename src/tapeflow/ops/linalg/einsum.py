@@ -20,8 +20,8 @@ from tapeflow.ops import shapes, static
 from tapeflow.ops.array import broadcasting, construction, gather
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.signature import string as text
 from tapeflow.ops.table import NUMERIC, Sample, op
-from tapeflow.ops.table import string as text
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

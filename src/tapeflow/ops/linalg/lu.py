@@ -31,8 +31,9 @@ from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import DENSE, MatrixTriangularSolve, matrices, wide
 from tapeflow.ops.math import arithmetic, casting, comparison, reduction
 from tapeflow.ops.numeric import factorizations
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

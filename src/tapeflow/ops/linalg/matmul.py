@@ -28,8 +28,9 @@ from tapeflow.ops.math import casting
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.reduction import Prod
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
-from tapeflow.ops.table import COMPLEX, FLOATING, Sample, dtype, op
+from tapeflow.ops.table import COMPLEX, FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

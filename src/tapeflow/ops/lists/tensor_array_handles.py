@@ -15,8 +15,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.tensor_array_state import ArrayOfTensors
+from tapeflow.ops.signature import dtype, shape, string
 from tapeflow.ops.state.resource_op import expect, handle_of, resource_op
-from tapeflow.ops.table import dtype, shape, string
 from tapeflow.ops.validate import invalid
 
 _ELEMENT = {"element_shape": shape(None)}

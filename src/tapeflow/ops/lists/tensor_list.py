@@ -19,7 +19,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ZerosLike, zeros
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, element, list_in, text_of
-from tapeflow.ops.table import ANY, INDEX, Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

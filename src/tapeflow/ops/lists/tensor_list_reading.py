@@ -30,7 +30,8 @@ from tapeflow.ops.lists.tensor_list_rows import (
     TensorListSplit,
 )
 from tapeflow.ops.math import segment
-from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import index_kind, invalid
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import element
-from tapeflow.ops.table import ANY, Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

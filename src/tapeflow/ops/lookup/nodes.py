@@ -10,8 +10,8 @@ import numpy as np
 from tapeflow.core.annotations import ShapeLike
 from tapeflow.ops.lookup.dense import DenseTable
 from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.signature import dtype, shape
 from tapeflow.ops.state.resource_op import handle_of, resource_op
-from tapeflow.ops.table import dtype, shape
 from tapeflow.ops.validate import invalid
 
 _NAMED = {

@@ -14,8 +14,8 @@ from tapeflow.ops.lookup import nodes as lookup_nodes
 from tapeflow.ops.lookup import rows as lookup_rows
 from tapeflow.ops.queue import reader  # noqa: F401 (likewise)
 from tapeflow.ops.queue import rows as queue_rows  # noqa: F401 (its ops have old forms)
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.state.resource_op import handle_of, old_handles, resource_op
-from tapeflow.ops.table import dtype
 
 _QUEUES = ("Enqueue", "EnqueueMany", "Dequeue", "DequeueMany", "DequeueUpTo", "Close", "Size", "IsClosed")
 _READERS = (
@@ -41,7 +41,7 @@ resource_op("MutableDenseHashTable", "empty_key: key_dtype -> table_handle: reso
 
 def _old_row(row: Any, name: str) -> None:
     """Makes the op `name`, which does what a row with a resource for a handle does."""
-    takes = [a.type for a in row.arguments[0]]
+    takes = [a.type for a in row.schema.inputs]
 
     def run(*inputs: Any, **attrs: Any) -> Any:
         known = {key: value for key, value in attrs.items() if key in row.attrs}

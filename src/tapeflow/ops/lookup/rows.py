@@ -18,9 +18,10 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import dtype, integer
 from tapeflow.ops.state.resource_op import WRITTEN
 from tapeflow.ops.string.rows import attr_bytes
-from tapeflow.ops.table import ANY, Sample, dtype, integer, op
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.lists import payload as list_payload
+from tapeflow.ops.signature import shape as shape_attr
 from tapeflow.ops.table import NUMERIC, Sample, op
-from tapeflow.ops.table import shape as shape_attr
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

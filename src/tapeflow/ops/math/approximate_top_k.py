@@ -17,7 +17,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.table import Sample, integer, op
+from tapeflow.ops.signature import integer
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.table import INDEX, REAL, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import INDEX, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

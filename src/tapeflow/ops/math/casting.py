@@ -17,7 +17,8 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math import arithmetic
-from tapeflow.ops.table import ANY, Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import ANY, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator

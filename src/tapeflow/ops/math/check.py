@@ -13,7 +13,8 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
-from tapeflow.ops.table import FLOATING, Sample, op, string
+from tapeflow.ops.signature import string
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.math import arithmetic, comparison, division_no_nan
 from tapeflow.ops.math.conjugate import Conj
-from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import COMPLEX, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator

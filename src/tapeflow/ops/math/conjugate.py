@@ -12,7 +12,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import complex64, complex128, float32, float64, variant
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.table import COMPLEX, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import COMPLEX, Sample, op
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator

@@ -30,8 +30,9 @@ from tapeflow.ops.math.histogram import (
     _size,
 )
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.signature import boolean
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
-from tapeflow.ops.table import INDEX, Sample, boolean, op
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.math import arithmetic, comparison, division_no_nan, elementwise
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -25,8 +25,9 @@ from tapeflow.ops.control.flow import cond
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math import arithmetic, casting, comparison, reduction
 from tapeflow.ops.math.elementwise import Floor
+from tapeflow.ops.signature import dtype, floats
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import INDEX, Sample, dtype, floats, op
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 
 if TYPE_CHECKING:

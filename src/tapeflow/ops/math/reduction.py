@@ -33,8 +33,9 @@ from tapeflow.ops.math import (
     elementwise,
 )
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import rank_in, static_value
-from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
+from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -30,8 +30,9 @@ from tapeflow.ops.math import (
     reduction,
 )
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import joined, rank_in, rank_of, static_value
-from tapeflow.ops.table import INDEX, NUMERIC, REAL, Preferring, Sample, op
+from tapeflow.ops.table import INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid, known, one_value, shape_text
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math import arithmetic, elementwise, reduction
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive, positive_pairs, unit
-from tapeflow.ops.table import FLOATING, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

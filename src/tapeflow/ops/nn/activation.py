@@ -21,8 +21,9 @@ from tapeflow.ops.array.rows import StopGradient
 from tapeflow.ops.linalg import matmul
 from tapeflow.ops.math import casting, comparison, elementwise, trigonometric
 from tapeflow.ops.nn import bias
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import FLOATING, REAL, Preferring, Sample, op
+from tapeflow.ops.table import FLOATING, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -19,13 +19,14 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.math import arithmetic, casting, elementwise, reduction
+from tapeflow.ops.signature import one_of
 from tapeflow.ops.static import product, size_of
-from tapeflow.ops.table import Sample, one_of, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
-    from tapeflow.ops.table import Kind
+    from tapeflow.ops.signature import Kind
 
 NARROW = (dtypes.float32, dtypes.float16, dtypes.bfloat16)
 FLOAT32 = (dtypes.float32,)

@@ -12,7 +12,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import derived, shapes
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math import arithmetic, elementwise, reduction
-from tapeflow.ops.table import FLOATING, Sample, boolean, number, op
+from tapeflow.ops.signature import boolean, number
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

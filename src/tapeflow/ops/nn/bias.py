@@ -16,8 +16,9 @@ from tapeflow.ops.array.broadcasting import BroadcastTo
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
 from tapeflow.ops.math import arithmetic, reduction
+from tapeflow.ops.signature import one_of
 from tapeflow.ops.static import joined, rank_in
-from tapeflow.ops.table import NUMERIC, Sample, one_of, op
+from tapeflow.ops.table import NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import reserve
 from tapeflow.ops.random.seed import seeds, starts
-from tapeflow.ops.table import Sample, boolean, floats, integer, op
+from tapeflow.ops.signature import boolean, floats, integer
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, first_out_of_range, invalid
 
 if TYPE_CHECKING:

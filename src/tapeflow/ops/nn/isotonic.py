@@ -21,8 +21,9 @@ from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.math import elementwise
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.segment import unsorted_segment_mean
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
-from tapeflow.ops.table import REAL, Sample, dtype, op
+from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from tapeflow.ops.array import construction, layout
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
 from tapeflow.ops.math import casting, elementwise
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, size_of
-from tapeflow.ops.table import Preferring, Sample, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -26,8 +26,9 @@ from tapeflow.ops.array.rows import Rank, Shape, StopGradient
 from tapeflow.ops.linalg.matmul import BatchMatMulV2
 from tapeflow.ops.math import casting, comparison, elementwise, reduction
 from tapeflow.ops.nn.softmax import LogSoftmax, Softmax
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, product, size_of, sizes_of
-from tapeflow.ops.table import FLOATING, INDEX, Preferring, Sample, op
+from tapeflow.ops.table import FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

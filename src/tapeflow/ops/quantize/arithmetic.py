@@ -24,7 +24,8 @@ from tapeflow.ops.quantize.products import (
     scalar,
     unit,
 )
-from tapeflow.ops.table import ANY, INDEX, Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

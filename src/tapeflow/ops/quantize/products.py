@@ -21,7 +21,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.convolution.rows import convolve
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.table import Sample, dtype, ints, one_of, op
+from tapeflow.ops.signature import dtype, ints, one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

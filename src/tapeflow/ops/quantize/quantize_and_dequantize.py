@@ -15,7 +15,8 @@ from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.quantize.rows import range_shape, same_with_range
-from tapeflow.ops.table import FLOATING, Sample, one_of, op
+from tapeflow.ops.signature import one_of
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

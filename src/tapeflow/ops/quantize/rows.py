@@ -17,7 +17,8 @@ from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Bitcast
-from tapeflow.ops.table import Sample, dtype, one_of, op
+from tapeflow.ops.signature import dtype, one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.quantize.arithmetic import _floats
 from tapeflow.ops.quantize.products import integer_of, levels, numbers, quantized, scalar
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.quantize.products import levels, numbers, quantized
-from tapeflow.ops.table import Sample, dtype, integer, op
+from tapeflow.ops.signature import dtype, integer
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -28,7 +28,8 @@ from tapeflow.ops.quantize.uniform import (
     row,
     spread,
 )
-from tapeflow.ops.table import Sample, dtype, ints, one_of
+from tapeflow.ops.signature import dtype, ints, one_of
+from tapeflow.ops.table import Sample
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue.accumulator_state import Accumulator, SparseAccumulator
+from tapeflow.ops.signature import boolean, dtype, shape
 from tapeflow.ops.state.resource_op import expect, old_handles, resource_op
-from tapeflow.ops.table import boolean, dtype, shape
 
 _NEW = {
     "dtype": dtype,

@@ -18,8 +18,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.queue.waiting_lines import Lines
+from tapeflow.ops.signature import dtype, integer, shape_list, type_list
 from tapeflow.ops.state.resource_op import expect, resource_op
-from tapeflow.ops.table import dtype, integer, shape_list, type_list
 
 _FIRST = -(2**63)
 

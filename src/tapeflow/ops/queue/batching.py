@@ -17,8 +17,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DeadlineExceededError, InvalidArgumentError, OpError
 from tapeflow.core.threads.waiting import Wait
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.signature import dtype, integer, ints, type_list
 from tapeflow.ops.state.resource_op import resource_op
-from tapeflow.ops.table import dtype, integer, ints, type_list
 
 _NAMED = {"container": "", "shared_name": ""}
 _numbers = itertools.count(1)

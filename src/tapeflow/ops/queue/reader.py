@@ -23,8 +23,8 @@ from tapeflow.ops.queue.reader_state import (
     Reader,
     WorkReader,
 )
+from tapeflow.ops.signature import integer
 from tapeflow.ops.state.resource_op import expect, resource_op
-from tapeflow.ops.table import integer
 
 if TYPE_CHECKING:
     from tapeflow.ops.queue.queues import FIFOQueue

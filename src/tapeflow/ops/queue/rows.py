@@ -10,8 +10,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.queue.queue_state import PaddingQueue, PriorityQueue, Queue, RandomQueue
+from tapeflow.ops.signature import shape_list, type_list
 from tapeflow.ops.state.resource_op import expect, resource_op
-from tapeflow.ops.table import shape_list, type_list
 
 _NAMED = {"container": "", "shared_name": ""}
 _TYPES = {"component_types": type_list}

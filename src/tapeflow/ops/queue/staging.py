@@ -8,8 +8,8 @@ from typing import Any
 from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.queue.staging_state import OrderedStagingMap, StagingArea, StagingMap
+from tapeflow.ops.signature import type_list
 from tapeflow.ops.state.resource_op import resource_op
-from tapeflow.ops.table import type_list
 
 _TYPES = {"dtypes": type_list}
 _LIMITS = {"capacity": 0, "memory_limit": 0}

@@ -21,9 +21,10 @@ from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.signature import dtype, string
 from tapeflow.ops.string.hashing import fingerprint64
 from tapeflow.ops.string.rows import attr_bytes, texts
-from tapeflow.ops.table import Sample, dtype, op, string
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 _ALL = 2**64 - 1

@@ -17,7 +17,8 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.math.segment import UnsortedSegmentSum
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, dtype, integer, op
+from tapeflow.ops.signature import Preferring, dtype, integer
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

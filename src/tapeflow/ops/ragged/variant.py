@@ -20,7 +20,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.lists.payload import dtype_of, element
 from tapeflow.ops.ragged.tensor import RaggedTensor
-from tapeflow.ops.table import ANY, INDEX, Preferring, Sample, boolean, dtype, integer, op
+from tapeflow.ops.signature import Preferring, boolean, dtype, integer
+from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import shape_tensor, sizes_of_shape
 from tapeflow.ops.random.stateful import advance
 from tapeflow.ops.random.stateless import SEED_TYPES, from_seed, seeded
-from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 _TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64)

@@ -28,8 +28,9 @@ from tapeflow.ops.math import reduction, special
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.seed import seeds, set_random_seed, set_seed
+from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.static import static_value
-from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
+from tapeflow.ops.table import ANY, INDEX, REAL, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
 if TYPE_CHECKING:

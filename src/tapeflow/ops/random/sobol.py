@@ -15,7 +15,8 @@ from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, one_value
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import FLOATS, integer_limits, sizes_of_shape
 from tapeflow.ops.random.stateless import Algorithm
-from tapeflow.ops.table import INDEX, Preferring, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import INDEX, op
 from tapeflow.ops.validate import invalid, shape_text
 
 _MASK64 = (1 << 64) - 1

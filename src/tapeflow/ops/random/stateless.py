@@ -29,7 +29,8 @@ from tapeflow.ops.random.distributions import (
     shape_tensor,
     sizes_of_shape,
 )
-from tapeflow.ops.table import INDEX, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ from tapeflow.ops.random.distributions import (
     sizes_of_shape,
 )
 from tapeflow.ops.random.stateless import SEED_TYPES, STATE, from_key, from_seed, seeded, state_of
-from tapeflow.ops.table import ANY, INDEX, REAL, Preferring, Sample, dtype, op
+from tapeflow.ops.signature import Preferring, dtype
+from tapeflow.ops.table import ANY, INDEX, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import shape_tensor, sizes_of_shape, uniform
 from tapeflow.ops.random.stateless import SEED_TYPES, from_seed, seeded
-from tapeflow.ops.table import INDEX, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.float16)

@@ -16,7 +16,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.table import Sample, boolean, op
+from tapeflow.ops.signature import boolean
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

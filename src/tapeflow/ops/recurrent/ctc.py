@@ -28,8 +28,9 @@ from tapeflow.ops.math import casting, comparison
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.reduction import reduce_max, reduce_sum
 from tapeflow.ops.recurrent.ctc_alignment import loss_and_gradient
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import size_of
-from tapeflow.ops.table import INDEX, Preferring, Sample, op
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops import shapes
 from tapeflow.ops.recurrent.ctc import checked_lengths
 from tapeflow.ops.recurrent.ctc_alignment import log_softmax
-from tapeflow.ops.table import Preferring, Sample, integer, op
+from tapeflow.ops.signature import Preferring, integer
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops.recurrent.steps import GATES, KEPT
-from tapeflow.ops.table import one_of
+from tapeflow.ops.signature import one_of
 from tapeflow.ops.validate import invalid
 
 CELLS = {"rnn_relu": "relu", "rnn_tanh": "tanh", "lstm": "LSTM", "gru": "GRU"}

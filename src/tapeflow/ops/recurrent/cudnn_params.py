@@ -16,7 +16,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.recurrent.cudnn_layout import NETWORK_ATTRS, layout
-from tapeflow.ops.table import FLOATING, Sample, dtype, integer, op
+from tapeflow.ops.signature import dtype, integer
+from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import index_kind, invalid, one_value, shape_text
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from tapeflow.ops.recurrent.blocks import (
     slope_of,
     step_back,
 )
-from tapeflow.ops.table import Sample, boolean, op
+from tapeflow.ops.signature import boolean
+from tapeflow.ops.table import Sample, op
 
 _OWN = PARTS.removesuffix(", h: T")
 

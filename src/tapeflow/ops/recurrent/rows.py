@@ -23,7 +23,8 @@ from tapeflow.ops.recurrent.steps import (
     sequence_gradient,
     step,
 )
-from tapeflow.ops.table import Sample, one_of, op
+from tapeflow.ops.signature import one_of
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -27,8 +27,9 @@ from tapeflow.ops.math import arithmetic, comparison, complex_numbers
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reduction import reduce_prod
 from tapeflow.ops.signal.spectral import REAL_PARTS
+from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.static import rank_of, static_value
-from tapeflow.ops.table import COMPLEX, Preferring, Sample, dtype, op
+from tapeflow.ops.table import COMPLEX, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.gather import GatherNd
 from tapeflow.ops.lists.payload import element
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.sparse.csr_payload import boxed, check_shape, matrix_in, of_entries
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

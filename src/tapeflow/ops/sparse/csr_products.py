@@ -16,6 +16,7 @@ from tapeflow.ops.array.layout import Transpose
 from tapeflow.ops.linalg.matmul import BatchMatMulV2
 from tapeflow.ops.lists.payload import dtype_of
 from tapeflow.ops.math.conjugate import Conj
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.sparse import csr_payload
 from tapeflow.ops.sparse.csr_matrix import (
     BATCH,
@@ -26,7 +27,7 @@ from tapeflow.ops.sparse.csr_matrix import (
     sample_matrix,
 )
 from tapeflow.ops.sparse.csr_payload import CSRMatrix, boxed, check_shape, matrix_in, of_entries
-from tapeflow.ops.table import Sample, dtype, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

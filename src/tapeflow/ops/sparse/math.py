@@ -25,10 +25,11 @@ from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
 from tapeflow.ops.sparse.shapes import elements_and_rank
-from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Preferring, Sample, op
+from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Rows of the nodes that take and make sparse and ragged tensors of several dtypes."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import boolean, dtype, integer, string, strings, type_list
+from tapeflow.ops.signature import boolean, dtype, integer, string, strings, type_list
 
 node(
     "RaggedCross",

@@ -18,10 +18,11 @@ from tapeflow.ops.array.layout import InvertPermutation, reshape
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.array.scatter import tensor_scatter_nd_update
 from tapeflow.ops.math import reduction
+from tapeflow.ops.signature import integer
 from tapeflow.ops.sparse.parts import checked, order, places, require_inside
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.static import rank_in
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, integer, op
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

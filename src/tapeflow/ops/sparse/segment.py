@@ -15,7 +15,8 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.math import segment
-from tapeflow.ops.table import FLOATING, INDEX, REAL, Preferring, Sample, op
+from tapeflow.ops.signature import Preferring
+from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, one_value
 
 if TYPE_CHECKING:

@@ -19,9 +19,10 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.sparse.parts import checked, order
 from tapeflow.ops.sparse.shapes import of_rank
-from tapeflow.ops.table import ANY, Preferring, Sample, dtype, op
+from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

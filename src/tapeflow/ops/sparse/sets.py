@@ -17,9 +17,10 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import string
 from tapeflow.ops.sparse.parts import checked
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
-from tapeflow.ops.table import Sample, op, string
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

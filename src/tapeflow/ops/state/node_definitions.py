@@ -1,7 +1,7 @@
 """Rows of the nodes of variables as references, as the first versions of TensorFlow had them."""
 
 from tapeflow.ops.node_rows import node
-from tapeflow.ops.table import dtype, integer, shape, string
+from tapeflow.ops.signature import dtype, integer, shape, string
 
 node("Variable", "-> ref: &dtype", {"shape": shape, "dtype": dtype, "container": "", "shared_name": ""}, stateful=True)
 node(

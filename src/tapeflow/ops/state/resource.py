@@ -13,9 +13,10 @@ from tapeflow.core.annotations import Array, ShapeLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import dtype, strings
+from tapeflow.ops.signature import shape as shape_attr
 from tapeflow.ops.state.variable import Variable
-from tapeflow.ops.table import dtype, op, strings
-from tapeflow.ops.table import shape as shape_attr
+from tapeflow.ops.table import op
 
 # Variables that live until they are destroyed, by container and name.
 _named: dict[tuple[str, str], Any] = {}

@@ -18,9 +18,10 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError, InvalidArgumentError
 from tapeflow.core.spelling import snake_case
+from tapeflow.ops.binder import dtypes_of
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.node_rows import NODES, NodeRow, kinds_of
-from tapeflow.ops.table import Argument, Kind
+from tapeflow.ops.signature import Argument, Kind
 
 _kept_of_process: dict[tuple[str, ...], Any] = {}
 # Objects by the names that GraphDefs were written with: a converter asks for what is behind such a name.
@@ -70,20 +71,10 @@ class ResourceOp(NodeRow):
         self.reads_only = reads_only
         self.__doc__ = kernel.__doc__
 
-    def dtype_of(self, argument: Argument, attrs: Mapping[str, Any]) -> Any:
-        """The dtype of an input or output that is no list; None if the attr was not given."""
-        if argument.type in self.attrs:
-            return attrs.get(argument.type)
-        return dtypes.as_dtype(argument.type)
-
     def output_types(self, attrs: Mapping[str, Any]) -> list[Any]:
-        found: list[Any] = []
-        for argument in self.outputs:
-            if self.is_list(argument):
-                found += attrs[argument.type]
-            else:
-                found.append(self.dtype_of(argument, attrs))
-        return found
+        """The dtypes of the outputs; None for one whose attr was not given."""
+        known = {**dict.fromkeys(self.attrs), **attrs}
+        return [kind for argument in self.outputs for kind in dtypes_of(argument, known)]
 
     def output_shapes(self, attrs: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any]:
         if self.shapes is not None:
@@ -93,23 +84,15 @@ class ResourceOp(NodeRow):
     def run(self, flat: Sequence[Any], attrs: Mapping[str, Any], kept: Any = None) -> list[Any]:
         """The outputs, eager tensors, for eager tensors; `kept`: the handle of what the node keeps."""
         given: list[Any] = [] if kept is None else [object_of(kept)]
-        at = 0
-        lists = sum(self.is_list(a) for a in self.inputs)
-        for argument in self.inputs:
-            if self.is_list(argument):
-                known_types = attrs.get(argument.type)
-                count = len(flat) - (len(self.inputs) - lists) if known_types is None else len(known_types)
-                given.append(list(flat[at : at + count]))
-                at += count
+        counts = self.schema.counts(attrs, len(flat))
+        rest = iter(flat)
+        for argument, count in zip(self.inputs, counts, strict=True):
+            parts = [next(rest) for _ in range(count)]
+            if argument.is_list:
+                given.append(parts)
             else:
-                x = flat[at]
-                given.append(object_of(x) if x.dtype == dtypes.resource else x)
-                at += 1
-        known = {
-            key: attrs.get(key, kind.default)
-            for key, kind in self.attrs.items()
-            if key in attrs or not kind.required
-        }
+                given.append(object_of(parts[0]) if parts[0].dtype == dtypes.resource else parts[0])
+        known = {**self.defaults, **{key: value for key, value in attrs.items() if key in self.attrs}}
         if kept is not None:
             known.pop("container", None)
             known.pop("shared_name", None)
@@ -131,8 +114,7 @@ class ResourceOp(NodeRow):
         """A handle of a new object."""
         if self.keeps is not None:
             return handle_of(self.keeps())
-        known = {key: kind.default for key, kind in self.attrs.items() if not kind.required}
-        known.update({key: value for key, value in attrs.items() if key in self.attrs})
+        known = {**self.defaults, **{key: value for key, value in attrs.items() if key in self.attrs}}
         known.pop("container", None)
         known.pop("shared_name", None)
         return handle_of(self.kernel(name, **known))
@@ -144,16 +126,16 @@ class ResourceOp(NodeRow):
         flat: list[Any] = []
         staged = control.staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
         for argument, x in zip(self.inputs, inputs, strict=True):
-            if self.is_list(argument):
+            if argument.is_list:
                 parts = [convert_to_tensor(y) for y in x]
-                attrs.setdefault(argument.type, [y.dtype.base_dtype for y in parts])
+                attrs.setdefault(argument.kinds, [y.dtype.base_dtype for y in parts])
                 flat += parts
             else:
                 if self.handles == "string_ref" and argument.type == "resource":
                     _check_handle(self, argument, x)
-                flat.append(convert_to_tensor(x, self.dtype_of(argument, attrs)))
-                if argument.type in self.attrs:
-                    attrs.setdefault(argument.type, flat[-1].dtype.base_dtype)
+                flat.append(convert_to_tensor(x, attrs.get(argument.variable) if argument.variable else argument.fixed))
+                if argument.variable:
+                    attrs.setdefault(argument.variable, flat[-1].dtype.base_dtype)
         if staged:
             op = build(self, flat, attrs, name)
             outputs: Any = list(op.outputs)
@@ -165,7 +147,7 @@ class ResourceOp(NodeRow):
             outputs = self.run(flat, attrs, self._kept_eagerly(name, attrs))
         if not self.outputs:
             return None
-        single = len(self.outputs) == 1 and not self.is_list(self.outputs[0])
+        single = len(self.outputs) == 1 and not self.outputs[0].is_list
         return outputs[0] if single else outputs
 
     def _made_eagerly(self, name: str, attrs: Mapping[str, Any]) -> Any:

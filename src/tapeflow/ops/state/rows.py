@@ -23,7 +23,8 @@ from tapeflow.ops.array.slicing import _MASKS as SLICE_MASKS
 from tapeflow.ops.array.slicing import Slice, numpy_key
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, dtype, op
+from tapeflow.ops.signature import dtype
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.rows import Shape
 from tapeflow.ops.array.selection import Where
+from tapeflow.ops.signature import dtype, integer
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.static import joined, rank_of, size_of, static_value
-from tapeflow.ops.table import dtype, integer, op
+from tapeflow.ops.table import op
 from tapeflow.ops.validate import invalid, shape_text
 
 

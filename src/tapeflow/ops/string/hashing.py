@@ -13,8 +13,9 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import integer
 from tapeflow.ops.string.rows import each, texts
-from tapeflow.ops.table import Sample, integer, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

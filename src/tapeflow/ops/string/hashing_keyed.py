@@ -15,8 +15,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.signature import integer, ints
 from tapeflow.ops.string.rows import each, texts
-from tapeflow.ops.table import Sample, integer, ints, op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import Shape as shape_of
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.signature import Preferring, boolean, integer, ints, string
 from tapeflow.ops.static import joined
 from tapeflow.ops.string.rows import attr_bytes, texts
-from tapeflow.ops.table import INDEX, Preferring, Sample, boolean, integer, ints, op, string
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 

@@ -18,8 +18,9 @@ from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.files.expansion import check_expansion
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import dtype
 from tapeflow.ops.string.rows import each, texts
-from tapeflow.ops.table import FLOATING, INTEGER, Sample, dtype, op
+from tapeflow.ops.table import FLOATING, INTEGER, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.control.printing import tensor_text
 from tapeflow.ops.deprecation import renamed
+from tapeflow.ops.signature import one_of
 from tapeflow.ops.static import concrete_value, rank_of
-from tapeflow.ops.table import INDEX, Sample, one_of, op
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.string.rows import attr_bytes, texts
-from tapeflow.ops.table import INDEX, Preferring, Sample, op
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:

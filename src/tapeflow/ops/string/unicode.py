@@ -13,9 +13,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
+from tapeflow.ops.signature import Preferring, one_of, string
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.string.unicode_scripts import script_ranges
-from tapeflow.ops.table import INDEX, Preferring, Sample, one_of, op, string
+from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ class _Counterpart(NamedTuple):
 
 def _counterpart(row: Any) -> _Counterpart:
     """What its signature says of a row on integers."""
-    inputs, outputs = row.arguments
+    inputs, outputs = row.schema.inputs, row.schema.outputs
     types = {name: quint8 for name, allowed in row.types.items() if quint8 in allowed}
     floats = sum(argument.type in types for argument in inputs)
     copied = tuple(name for name in (*row.types, *row.attrs) if name not in types)
