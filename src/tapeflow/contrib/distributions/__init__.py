@@ -8,12 +8,19 @@ from tapeflow.contrib.distributions.combined import (
     TransformedDistribution,
 )
 from tapeflow.contrib.distributions.counts import Binomial, Geometric, NegativeBinomial, Poisson
+from tapeflow.contrib.distributions.matrices import (
+    fill_triangular,
+    fill_triangular_inverse,
+    matrix_diag_transform,
+    tridiag,
+)
 from tapeflow.contrib.distributions.multivariate_normal import (
     MultivariateNormalDiag,
     MultivariateNormalDiagWithSoftplusScale,
     MultivariateNormalFullCovariance,
     MultivariateNormalTriL,
 )
+from tapeflow.contrib.distributions.numerics import reduce_weighted_logsumexp, softplus_inverse
 from tapeflow.contrib.distributions.one_hot import (
     ExpRelaxedOneHotCategorical,
     OneHotCategorical,
@@ -28,7 +35,6 @@ from tapeflow.contrib.distributions.scalar import (
     InverseGamma,
     Kumaraswamy,
     Logistic,
-    softplus_inverse,
 )
 from tapeflow.v1.distributions import *  # noqa: F403
 from tapeflow.v1.distributions import __all__ as _of_tf
@@ -41,5 +47,6 @@ __all__ = [
     "MixtureSameFamily", "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale",
     "MultivariateNormalFullCovariance", "MultivariateNormalTriL", "NegativeBinomial", "OneHotCategorical",
     "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "TransformedDistribution", "bijectors",
-    "softplus_inverse",
+    "fill_triangular", "fill_triangular_inverse", "matrix_diag_transform", "reduce_weighted_logsumexp",
+    "softplus_inverse", "tridiag",
 ]  # fmt: skip

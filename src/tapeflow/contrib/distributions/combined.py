@@ -10,6 +10,7 @@ from tapeflow.ops.array.construction import one_hot, zeros
 from tapeflow.ops.array.joining import concat, stack
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax
@@ -212,7 +213,7 @@ class Mixture(_Mixed):
             raise ValueError("components must be a non-empty list or tuple")
         if len({d.dtype for d in components}) > 1:
             raise TypeError("All components must have the same dtype")
-        count = cat.logits.shape[-1]
+        count = static_size(cat.logits.shape, -1)
         if count is not None and count != len(components):
             raise ValueError(
                 f"cat.num_classes != len(components): {count} vs. {len(components)}"

@@ -6,9 +6,8 @@ import math as _math
 
 import numpy as np
 
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.public import boundaries, tensor_function
+from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
 from tapeflow.ops.control.assertions import assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
@@ -29,15 +28,7 @@ from tapeflow.v1.distributions.divergence import RegisterKL
 
 __all__ = [
     "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",
-    "softplus_inverse",
 ]  # fmt: skip
-
-
-@tensor_function
-def softplus_inverse(x: TensorLike, name: str | None = None):
-    """The value whose softplus is `x`."""
-    x = convert_to_tensor(x)
-    return x + log(-expm1(-x))
 
 
 def open_uniform(shape, dtype, seed):

@@ -18,11 +18,13 @@ from tapeflow.ops.control.flow import group
 from tapeflow.ops.linalg.einsum import Einsum
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
+from tapeflow.ops.linalg.solve import det, slogdet, solve
 from tapeflow.ops.linear_operator.base import (
     LinearOperator,
     as_matrix_tensor,
     parameters_of,
     static_size,
+    with_common_batch,
 )
 from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorIdentity
 from tapeflow.ops.math import arithmetic, casting, reduction
@@ -467,3 +469,23 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         left, right = (self._v, self._u) if adjoint else (self._u, self._v)
         inner = self.diag_operator.matmul(matmul(right, x, adjoint_a=True), adjoint=adjoint)
         return arithmetic.AddV2(self._base.matmul(x, adjoint=adjoint), matmul(left, inner))
+
+    def _capacitance(self):
+        """D^-1 + V^H L^-1 U, small and square: what is left to invert once L is (the identity of Woodbury)."""
+        between = matmul(self._v, self._base.solve(self._u), adjoint_a=True)
+        return self.diag_operator.inverse().add_to_tensor(between)
+
+    def _solve(self, rhs: Tensor, adjoint: bool):
+        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
+        first = self._base.solve(rhs, adjoint=adjoint)
+        small, thin = with_common_batch(self._capacitance(), matmul(right, first, adjoint_a=True))
+        correction = self._base.solve(matmul(left, solve(small, thin, adjoint=adjoint)), adjoint=adjoint)
+        return arithmetic.Sub(first, correction)
+
+    def _determinant(self):
+        rest = arithmetic.Mul(det(self._capacitance()), self.diag_operator.determinant())
+        return arithmetic.Mul(rest, self._base.determinant())
+
+    def _log_abs_determinant(self):
+        rest = arithmetic.AddV2(slogdet(self._capacitance())[1], self.diag_operator.log_abs_determinant())
+        return arithmetic.AddV2(rest, self._base.log_abs_determinant())
