@@ -348,3 +348,35 @@ def test_modules_of_ops_have_their_generated_functions():
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "0 False\ntrace_model_call\n"
+
+
+def test_paths_within_contrib():
+    """They lead to the module of that name where there is one, and a name that is absent is no module."""
+    shown = run("""
+        from tensorflow.contrib.slim.python.slim.nets import vgg
+        from tensorflow.contrib.slim.nets import vgg as public
+        from tensorflow.contrib.rnn.python.ops.core_rnn_cell_impl import BasicLSTMCell, _linear
+        from tensorflow.contrib.losses.python.metric_learning import triplet_semihard_loss
+        from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+        print(vgg.vgg_16 is public.vgg_16, callable(_linear), callable(read_data_sets))
+        try:
+            from tensorflow.contrib.rnn.python.ops.core_rnn_cell import no_such_name
+        except ImportError as error:
+            print(type(error).__name__)
+    """, "--v1")  # fmt: skip
+    assert shown == ["True True True", "ModuleNotFoundError"]
+
+
+@pytest.mark.parametrize("path", [
+    "tensorflow.contrib.keras.api.keras", "tensorflow.contrib.keras.python.keras",
+    "tensorflow.python.keras._impl.keras",
+])  # fmt: skip
+def test_former_paths_of_keras(path):
+    shown = run(f"""
+        import tensorflow as tf
+        import {path}.backend as K
+        from {path}.layers import Dense
+        from {path} import models
+        print(Dense is tf.keras.layers.Dense, models.Sequential is tf.keras.Sequential, K.floatx())
+    """, "--v1")  # fmt: skip
+    assert shown == ["True True float32"]

@@ -207,3 +207,20 @@ def test_bidirectional_layers_take_lengths_of_unknown_rank():
         assert found[1, 0].all()
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(outputs, {lengths: [[4, 1]]})
+
+
+def test_affine_maps_of_the_cells_module():
+    from tapeflow.contrib.rnn.core_rnn_cell import _Linear, _linear
+
+    x, y = tf.ones([2, 3]), 2 * tf.ones([2, 1])
+    with tf.variable_scope("one"):
+        made = _Linear([x, y], 4, True)
+    with tf.variable_scope("one", reuse=True):
+        again = _linear((x, y), 4, True, bias_initializer=1.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found, same, (kernel, bias) = session.run([made([x, y]), again, tf.global_variables()])
+    np.testing.assert_allclose(found, np.array([[1, 1, 1, 2]] * 2) @ kernel + bias, rtol=1e-6)
+    np.testing.assert_array_equal(found, same)
+    with pytest.raises(ValueError, match="must be specified"):
+        _linear([], 4, True)

@@ -53,20 +53,31 @@ _NAMED = (
     "python.pywrap_tensorflow",
     "python.pywrap_tfe",
 )
+# Where packages were in earlier releases of 1.x.
+_FORMER = {
+    "contrib.keras.api.keras": "compat.v1.keras",
+    "contrib.keras.python.keras": "compat.v1.keras",
+    "python.keras._impl.keras": "compat.v1.keras",
+    "python.keras.engine.topology": "python.keras.engine.base_layer",
+    "tensorboard": "contrib.tensorboard",
+}
 _PROTOS = ("core", "core.framework", "core.protobuf", "core.protobuf.tpu", "core.example", "core.util", "tsl.protobuf")
 
 
 class Behind:
-    """The names of one module of tapeflow."""
+    """The names of one module of tapeflow, and those of another that it does not have itself."""
 
-    def __init__(self, real: ModuleType):
+    def __init__(self, real: ModuleType, other: ModuleType | None = None):
         self.real = real
+        self.other = other
         self.doc = real.__doc__
         self.file = getattr(real, "__file__", None)
 
     def get(self, name: str) -> Any:
         if name == "v2" and self.real.__name__ == "tapeflow.compat":
             return providers.load("names")
+        if self.other is not None and not hasattr(self.real, name):
+            return getattr(self.other, name)
         return getattr(self.real, name)
 
     def public_names(self) -> list[str]:
@@ -175,6 +186,11 @@ class Folder:
 
 def find(path: str) -> Any:
     """What is behind `tensorflow.<path>`, where that is no public name of the module above; else None."""
+    for former, later in _FORMER.items():
+        if path == former or path.startswith(f"{former}."):
+            return _moved(later + path.removeprefix(former))
+        if former.startswith(f"{path}.") and path not in ("contrib", "contrib.keras") and not _is_internal(path):
+            return Folder()
     if path == "compat.v2":
         return Behind(importlib.import_module("tapeflow.compat.v2"))
     if path == "contrib":
@@ -207,10 +223,31 @@ def find(path: str) -> Any:
     return None
 
 
+def _moved(path: str) -> Any:
+    """What a former path means by its later one: a module inside of TensorFlow's, else a public one."""
+    inner = find(path)
+    if inner is not None:
+        return inner
+    found: Any = importlib.import_module("tapeflow")
+    try:
+        for part in path.split("."):
+            found = getattr(found, part)
+    except AttributeError:
+        return None
+    return Behind(found) if isinstance(found, ModuleType) else None
+
+
 def _contrib(path: str) -> Any:
-    """The modules inside one of contrib's: a public module that ends alike, else the public one of all its names."""
+    """The modules inside one of contrib's: a public module that ends alike, and the public one of all its names.
+
+    None for what is a name of a module, not a module.
+    """
     public, _, inner = path.partition(".python")
-    root, parts = f"tapeflow.{public}", inner.strip(".").split(".")
+    inside = _contrib_packages().get(public.removeprefix("contrib."))
+    below = f"python{inner}"
+    if inside is not None and below not in inside and below.rpartition(".")[0] not in inside:
+        return None
+    root, parts = f"tapeflow.{public}", inner.strip(".").removesuffix("_impl").split(".")
     try:
         found = importlib.import_module(root)
     except ImportError:
@@ -218,8 +255,19 @@ def _contrib(path: str) -> Any:
     for start in range(len(parts)):
         name = ".".join([root, *parts[start:]])
         if _is_module(name):
-            return Behind(importlib.import_module(name))
+            return Behind(importlib.import_module(name), found)
     return Behind(found)
+
+
+@functools.cache
+def _contrib_packages() -> dict[str, set[str]]:
+    """contrib_packages.txt: {package of contrib: the packages within it, and `python` itself}."""
+    found = {}
+    for line in (Path(__file__).parent / "contrib_packages.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            package, *inner = line.split()
+            found[package] = {".".join(name.split(".")[:n]) for name in inner for n in range(1, name.count(".") + 2)}
+    return found
 
 
 def _is_module(name: str) -> bool:

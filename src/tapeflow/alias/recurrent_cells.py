@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.contrib.rnn.core_rnn_cell import _Linear, _linear
 from tapeflow.core.convert import constant, convert_to_tensor, is_tensor
 from tapeflow.core.dtypes import int32
 from tapeflow.core.structures import nest
@@ -14,7 +15,10 @@ from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.rnn.base import assert_like_rnncell
 
-__all__ = ["ASSERT_LIKE_RNNCELL_ERROR_REGEXP", "_concat", "_hasattr", "_zero_state_tensors", "assert_like_rnncell"]
+__all__ = [
+    "ASSERT_LIKE_RNNCELL_ERROR_REGEXP", "_Linear", "_concat", "_hasattr", "_linear", "_zero_state_tensors",
+    "assert_like_rnncell",
+]  # fmt: skip
 
 ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 _BIAS_VARIABLE_NAME = "bias"

@@ -1,17 +1,6 @@
 """`tf.contrib.seq2seq`: decoders, helpers, attention, beam search, and the loss of sequences."""
 
-from tapeflow.contrib.seq2seq.attention import (
-    AttentionMechanism,
-    AttentionWrapper,
-    AttentionWrapperState,
-    BahdanauAttention,
-    BahdanauMonotonicAttention,
-    LuongAttention,
-    LuongMonotonicAttention,
-    hardmax,
-    monotonic_attention,
-    safe_cumprod,
-)
+from tapeflow.contrib.seq2seq.attention import AttentionWrapper, AttentionWrapperState
 from tapeflow.contrib.seq2seq.beams import (
     BeamSearchDecoder,
     BeamSearchDecoderOutput,
@@ -38,3 +27,14 @@ from tapeflow.contrib.seq2seq.helpers import (
     TrainingHelper,
 )
 from tapeflow.contrib.seq2seq.loss import sequence_loss
+from tapeflow.contrib.seq2seq.mechanisms import (
+    AttentionMechanism,
+    BahdanauAttention,
+    BahdanauMonotonicAttention,
+    LuongAttention,
+    LuongMonotonicAttention,
+    _BaseAttentionMechanism,
+    hardmax,
+    monotonic_attention,
+    safe_cumprod,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.contrib.slim.nets.chains import Convolution, Pool, chain, plain_arg_scope
+from tapeflow.contrib.slim.nets.chains import Convolution, Pool, network, plain_arg_scope
 from tapeflow.v1 import initializers
 
 __all__ = ["alexnet_v2", "alexnet_v2_arg_scope"]
@@ -22,25 +22,7 @@ def alexnet_v2_arg_scope(weight_decay: float = 0.0005):
     return plain_arg_scope(weight_decay, 0.1, "VALID")
 
 
-def alexnet_v2(
-    inputs, num_classes: int = 1000, is_training=True, dropout_keep_prob: float = 0.5, spatial_squeeze: bool = True,
-    scope="alexnet_v2",
-):  # fmt: skip
-    """AlexNet: (logits, outputs by name). Its `default_image_size` is 224.
-
-    Args:
-      inputs: images, [batch, height, width, channels].
-      num_classes: the number of classes.
-      is_training: whether dropout acts.
-      dropout_keep_prob: the share that dropout keeps.
-      spatial_squeeze: whether the logits lose their two axes of size one.
-      scope: the variable scope.
-    """
-    return chain(
-        inputs, _LAYERS, Convolution("fc6", 4096, 5, padding="VALID"), 4096, num_classes, is_training,
-        dropout_keep_prob, spatial_squeeze, scope, "alexnet_v2", _HEAD,
-        {"biases_initializer": initializers.zeros_initializer()},
-    )  # fmt: skip
-
-
-alexnet_v2.default_image_size = 224  # type: ignore[attr-defined]
+alexnet_v2 = network(
+    "alexnet_v2", "AlexNet", 224, _LAYERS, Convolution("fc6", 4096, 5, padding="VALID"), 4096, _HEAD,
+    {"biases_initializer": initializers.zeros_initializer()},
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.contrib.framework.scoping import arg_scope
@@ -15,7 +15,7 @@ from tapeflow.ops.nn.activation import relu
 from tapeflow.v1 import initializers
 from tapeflow.v1.variable_scoping import variable_scope
 
-__all__ = ["Convolution", "Pool", "chain", "plain_arg_scope"]
+__all__ = ["Convolution", "Pool", "network", "plain_arg_scope"]
 
 
 class Convolution(NamedTuple):
@@ -60,32 +60,51 @@ def plain_arg_scope(weight_decay: float, bias: float, pool_padding: str | None =
             return found
 
 
-def chain(
-    inputs: Tensor, layers: Sequence[Convolution | Pool], fc6: Convolution, fc7_depth: int, num_classes: int,
-    is_training: bool | Tensor, dropout_keep_prob: float, spatial_squeeze: bool, scope: Any, default: str,
+def network(
+    name: str, title: str, image_size: int, layers: Sequence[Convolution | Pool], fc6: Convolution, fc7_depth: int,
     head: dict[str, Any] | None = None, last: dict[str, Any] | None = None,
-) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """The layers, then `fc6`, `fc7` and `fc8` with dropout before the last two.
+) -> Callable[..., tuple[Tensor, dict[str, Tensor]]]:  # fmt: skip
+    """The function that builds a network: the layers, then `fc6`, `fc7` and `fc8`, with dropout before the last two.
 
-    `head` has arguments of the last three convolutions, `last` of `fc8`. Returns (logits, outputs by name):
-    [batch, classes], or [batch, height, width, classes] without `spatial_squeeze`.
+    `head` has arguments of the last three convolutions, `last` of `fc8`.
     """
-    with variable_scope(scope, default, [inputs]) as found:
-        collection = found.original_name_scope + "_end_points"
-        with arg_scope([conv2d, fully_connected, max_pool2d], outputs_collections=[collection]):
-            net = inputs
-            for layer in layers:
-                net = layer(net)
-            with arg_scope([conv2d], **(head or {})):
-                net = fc6(net)
-                net = dropout(net, dropout_keep_prob, is_training=is_training, scope="dropout6")
-                net = conv2d(net, fc7_depth, [1, 1], scope="fc7")
-                net = dropout(net, dropout_keep_prob, is_training=is_training, scope="dropout7")
-                net = conv2d(
-                    net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="fc8", **(last or {})
-                )
-        outputs = convert_collection_to_dict(collection)
-        if spatial_squeeze:
-            net = squeeze(net, [1, 2], name="fc8/squeezed")
-            outputs[found.name + "/fc8"] = net
-        return net, outputs
+
+    def build(
+        inputs: Tensor, num_classes: int = 1000, is_training: bool | Tensor = True, dropout_keep_prob: float = 0.5,
+        spatial_squeeze: bool = True, scope: Any = name,
+    ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+        with variable_scope(scope, name, [inputs]) as found:
+            collection = found.original_name_scope + "_end_points"
+            with arg_scope([conv2d, fully_connected, max_pool2d], outputs_collections=[collection]):
+                net = inputs
+                for layer in layers:
+                    net = layer(net)
+                with arg_scope([conv2d], **(head or {})):
+                    net = fc6(net)
+                    net = dropout(net, dropout_keep_prob, is_training=is_training, scope="dropout6")
+                    net = conv2d(net, fc7_depth, [1, 1], scope="fc7")
+                    net = dropout(net, dropout_keep_prob, is_training=is_training, scope="dropout7")
+                    net = conv2d(
+                        net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="fc8", **(last or {})
+                    )
+            outputs = convert_collection_to_dict(collection)
+            if spatial_squeeze:
+                net = squeeze(net, [1, 2], name="fc8/squeezed")
+                outputs[found.name + "/fc8"] = net
+            return net, outputs
+
+    build.__name__ = build.__qualname__ = name
+    build.default_image_size = image_size  # type: ignore[attr-defined]
+    build.__doc__ = f"""{title}: (logits, outputs by name). Its `default_image_size` is {image_size}.
+
+    The logits are [batch, classes], or [batch, height, width, classes] without `spatial_squeeze`.
+
+    Args:
+      inputs: images, [batch, height, width, channels].
+      num_classes: the number of classes.
+      is_training: whether dropout acts.
+      dropout_keep_prob: the share that dropout keeps.
+      spatial_squeeze: whether the logits lose their two axes of size one.
+      scope: the variable scope.
+    """
+    return build

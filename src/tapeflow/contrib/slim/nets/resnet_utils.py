@@ -115,44 +115,79 @@ def bottleneck_block(unit: Callable[..., Tensor], scope: str, base_depth: int, n
     return Block(scope, unit, [{**depths, "stride": each} for each in strides])
 
 
-def blocks_of(block: Callable[..., Block], layers: int) -> list[Block]:
-    """The four blocks of a network of so many layers."""
-    return [
-        block(f"block{i}", base_depth=64 * 2 ** (i - 1), num_units=units, stride=1 if i == 4 else 2)
-        for i, units in enumerate(UNITS[layers], 1)
-    ]
-
-
-def network(
-    inputs: Tensor, blocks: Sequence[Block], num_classes: int | None, is_training: bool | Tensor, global_pool: bool,
-    output_stride: int | None, include_root_block: bool, reuse: Any, scope: Any, *, default: str, unit: Any,
-    root: dict[str, Any], end: Callable[[Tensor], Tensor],
-) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-    """A residual network: (the result, outputs by name).
+def family(
+    name: str, unit: Callable[..., Tensor], root: dict[str, Any], end: Callable[[Tensor], Tensor]
+) -> tuple[Callable[..., Any], ...]:
+    """The functions that build networks of one kind of units: of any blocks, and of 50, 101, 152 and 200 layers.
 
     `root` has arguments of the first convolution; `end` is what is done after the last block.
     """
-    with variable_scope(scope, default, [inputs], reuse=reuse) as found:
-        collection = found.original_name_scope + "_end_points"
-        with (
-            arg_scope([conv2d, unit, stack_blocks_dense], outputs_collections=collection),
-            arg_scope([batch_norm], is_training=is_training),
-        ):
-            net = inputs
-            if include_root_block:
-                if output_stride is not None:
-                    if output_stride % 4:
-                        raise ValueError("The output_stride needs to be a multiple of 4.")
-                    output_stride //= 4
-                with arg_scope([conv2d], **root):
-                    net = conv2d_same(net, 64, 7, stride=2, scope="conv1")
-                net = max_pool2d(net, [3, 3], stride=2, scope="pool1")
-            net = end(stack_blocks_dense(net, blocks, output_stride))
-            if global_pool:
-                net = reduce_mean(net, [1, 2], name="pool5", keepdims=True)
-            if num_classes is not None:
-                net = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits")
-            outputs = convert_collection_to_dict(collection)
-            if num_classes is not None:
-                outputs["predictions"] = softmax(net, scope="predictions")
-            return net, outputs
+
+    def build(
+        inputs: Tensor, blocks: Sequence[Block], num_classes: int | None = None, is_training: bool | Tensor = True,
+        global_pool: bool = True, output_stride: int | None = None, include_root_block: bool = True,
+        reuse: Any = None, scope: Any = None,
+    ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+        with variable_scope(scope, name, [inputs], reuse=reuse) as found:
+            collection = found.original_name_scope + "_end_points"
+            with (
+                arg_scope([conv2d, unit, stack_blocks_dense], outputs_collections=collection),
+                arg_scope([batch_norm], is_training=is_training),
+            ):
+                net = inputs
+                if include_root_block:
+                    if output_stride is not None:
+                        if output_stride % 4:
+                            raise ValueError("The output_stride needs to be a multiple of 4.")
+                        output_stride //= 4
+                    with arg_scope([conv2d], **root):
+                        net = conv2d_same(net, 64, 7, stride=2, scope="conv1")
+                    net = max_pool2d(net, [3, 3], stride=2, scope="pool1")
+                net = end(stack_blocks_dense(net, blocks, output_stride))
+                if global_pool:
+                    net = reduce_mean(net, [1, 2], name="pool5", keepdims=True)
+                if num_classes is not None:
+                    net = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="logits")
+                outputs = convert_collection_to_dict(collection)
+                if num_classes is not None:
+                    outputs["predictions"] = softmax(net, scope="predictions")
+                return net, outputs
+
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = _DOCUMENTATION
+    build.default_image_size = 224  # type: ignore[attr-defined]
+    return build, *(_of_layers(build, unit, name, layers) for layers in UNITS)
+
+
+_DOCUMENTATION = """A residual network of `blocks`: (logits [batch, 1, 1, classes], outputs by name).
+
+    Args:
+      inputs: images, [batch, height, width, channels].
+      num_classes: the number of classes, or None for the features before the logits.
+      is_training: whether batch normalization uses the batch's own moments.
+      global_pool: whether height and width are averaged.
+      output_stride: the ratio of the sizes of images and features, or None for 32; see `stack_blocks_dense`.
+      include_root_block: whether a convolution and a pool, of stride 2 each, come first.
+      reuse, scope: of the variable scope.
+    Raises ValueError for an `output_stride` that is not a multiple of 4, or that the blocks do not reach.
+    """
+
+
+def _of_layers(build: Callable[..., Any], unit: Callable[..., Tensor], family_name: str, layers: int) -> Any:
+    """The function that builds the network of so many layers."""
+    name = f"{family_name}_{layers}"
+
+    def of_layers(
+        inputs: Tensor, num_classes: int | None = None, is_training: bool | Tensor = True, global_pool: bool = True,
+        output_stride: int | None = None, reuse: Any = None, scope: Any = name,
+    ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+        blocks = [
+            bottleneck_block(unit, f"block{i}", 64 * 2 ** (i - 1), units, 1 if i == 4 else 2)
+            for i, units in enumerate(UNITS[layers], 1)
+        ]
+        return build(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
+
+    of_layers.__name__ = of_layers.__qualname__ = name
+    of_layers.__doc__ = f"`{family_name}` of {layers} layers, with its arguments and results."
+    of_layers.default_image_size = 224  # type: ignore[attr-defined]
+    return of_layers

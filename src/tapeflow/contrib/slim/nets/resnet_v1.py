@@ -35,64 +35,6 @@ def bottleneck(
 
 
 resnet_v1_block = partial(resnet_utils.bottleneck_block, bottleneck)
-
-
-def resnet_v1(
-    inputs, blocks, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, include_root_block: bool = True, reuse=None, scope=None,
-):  # fmt: skip
-    """A residual network of `blocks`: (logits [batch, 1, 1, classes], outputs by name).
-
-    Args:
-      inputs: images, [batch, height, width, channels].
-      num_classes: the number of classes, or None for the features before the logits.
-      is_training: whether batch normalization uses the batch's own moments.
-      global_pool: whether height and width are averaged.
-      output_stride: the ratio of the sizes of images and features, or None for 32; see `stack_blocks_dense`.
-      reuse, scope: of the variable scope.
-      include_root_block: whether a convolution and a pool, of stride 2 each, come first.
-    Raises ValueError for an `output_stride` that is not a multiple of 4, or that the blocks do not reach.
-    """
-    return resnet_utils.network(
-        inputs, blocks, num_classes, is_training, global_pool, output_stride, include_root_block, reuse, scope,
-        default="resnet_v1", unit=bottleneck, root={}, end=lambda net: net,
-    )  # fmt: skip
-
-
-resnet_v1.default_image_size = 224  # type: ignore[attr-defined]
-
-
-def resnet_v1_50(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v1_50",
-):  # fmt: skip
-    """`resnet_v1` of 50 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v1_block, 50)
-    return resnet_v1(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v1_101(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v1_101",
-):  # fmt: skip
-    """`resnet_v1` of 101 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v1_block, 101)
-    return resnet_v1(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v1_152(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v1_152",
-):  # fmt: skip
-    """`resnet_v1` of 152 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v1_block, 152)
-    return resnet_v1(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v1_200(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v1_200",
-):  # fmt: skip
-    """`resnet_v1` of 200 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v1_block, 200)
-    return resnet_v1(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
+resnet_v1, resnet_v1_50, resnet_v1_101, resnet_v1_152, resnet_v1_200 = resnet_utils.family(
+    "resnet_v1", bottleneck, {}, lambda net: net
+)

@@ -37,65 +37,7 @@ def bottleneck(
 
 
 resnet_v2_block = partial(resnet_utils.bottleneck_block, bottleneck)
-
-
-def resnet_v2(
-    inputs, blocks, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, include_root_block: bool = True, reuse=None, scope=None,
-):  # fmt: skip
-    """A residual network of `blocks`: (logits [batch, 1, 1, classes], outputs by name).
-
-    Args:
-      inputs: images, [batch, height, width, channels].
-      num_classes: the number of classes, or None for the features before the logits.
-      is_training: whether batch normalization uses the batch's own moments.
-      global_pool: whether height and width are averaged.
-      output_stride: the ratio of the sizes of images and features, or None for 32; see `stack_blocks_dense`.
-      reuse, scope: of the variable scope.
-      include_root_block: whether a convolution and a pool, of stride 2 each, come first.
-    Raises ValueError for an `output_stride` that is not a multiple of 4, or that the blocks do not reach.
-    """
-    return resnet_utils.network(
-        inputs, blocks, num_classes, is_training, global_pool, output_stride, include_root_block, reuse, scope,
-        default="resnet_v2", unit=bottleneck, root={"activation_fn": None, "normalizer_fn": None},
-        end=lambda net: batch_norm(net, activation_fn=relu, scope="postnorm"),
-    )  # fmt: skip
-
-
-resnet_v2.default_image_size = 224  # type: ignore[attr-defined]
-
-
-def resnet_v2_50(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v2_50",
-):  # fmt: skip
-    """`resnet_v2` of 50 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v2_block, 50)
-    return resnet_v2(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v2_101(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v2_101",
-):  # fmt: skip
-    """`resnet_v2` of 101 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v2_block, 101)
-    return resnet_v2(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v2_152(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v2_152",
-):  # fmt: skip
-    """`resnet_v2` of 152 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v2_block, 152)
-    return resnet_v2(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
-
-
-def resnet_v2_200(
-    inputs, num_classes: int | None = None, is_training=True, global_pool: bool = True,
-    output_stride: int | None = None, reuse=None, scope="resnet_v2_200",
-):  # fmt: skip
-    """`resnet_v2` of 200 layers, with its arguments and results."""
-    blocks = resnet_utils.blocks_of(resnet_v2_block, 200)
-    return resnet_v2(inputs, blocks, num_classes, is_training, global_pool, output_stride, True, reuse, scope)
+resnet_v2, resnet_v2_50, resnet_v2_101, resnet_v2_152, resnet_v2_200 = resnet_utils.family(
+    "resnet_v2", bottleneck, {"activation_fn": None, "normalizer_fn": None},
+    lambda net: batch_norm(net, activation_fn=relu, scope="postnorm"),
+)  # fmt: skip
