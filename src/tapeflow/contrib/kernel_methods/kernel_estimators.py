@@ -27,7 +27,7 @@ class KernelLinearClassifier(learn.LinearClassifier):
       kernel_mappers: by column, the maps whose features the model reads too.
       config: a RunConfig.
 
-    Raises ValueError where there are neither columns nor maps, for maps that are none, and for fewer than two classes.
+    Raises ValueError where there are neither columns nor maps, for invalid maps, and for fewer than two classes.
     """
 
     def __init__(

@@ -104,7 +104,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
       score_mask_value: the score of places beyond the end, by default minus infinity.
       custom_key_value_fn: makes keys and values of (keys, values).
       name: the name scope.
-    Raises TypeError for layers and functions that are none, ValueError for axes that are not known.
+    Raises TypeError for what is not a layer or not callable, ValueError for unknown axes.
     """
 
     _scope = "attention"

@@ -67,7 +67,7 @@ class Reshape(Bijector):
 
     Raises:
       TypeError: for sizes that are no integers.
-      ValueError: for shapes that are none.
+      ValueError: for invalid shapes.
     """
 
     def __init__(
