@@ -221,7 +221,9 @@ Tensor* from_array(PyObject* value, DType dtype) {
   if (is_tensor(value)) return to_tensor(value, dtype);
   if (!tf_dtypes[static_cast<int>(dtype)]) throw invalid("no such dtype: ", static_cast<int>(dtype));
   if (dtype == DType::kString) {
-    Ref a(PyArray_FromAny(value, nullptr, 0, 0, 0, nullptr));
+    // As objects: NumPy's own strings lose the zeros at their end.
+    PyArray_Descr* d = PyArray_Check(value) ? nullptr : PyArray_DescrFromType(NPY_OBJECT);
+    Ref a(PyArray_FromAny(value, d, 0, 0, 0, nullptr));
     return string_tensor(array_of(a));
   }
   if (is_object(dtype)) {  // resource, variant: the object is the element

@@ -83,7 +83,7 @@ class MaxShardSizePolicy(ShardingCallback):
         shards: list[Any] = [{}]
         room = self.max_shard_size
         for each in shardable_tensors:
-            value = np.asarray(each.tensor.numpy())
+            value = np.asarray(each.tensor)
             start, rows = 0, len(value) if value.ndim else 1
             row = max(_bytes(value) // max(rows, 1), 1)
             if not value.ndim or not rows or each.dtype == dtypes.string or _bytes(value) <= room:

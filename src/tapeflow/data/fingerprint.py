@@ -43,7 +43,7 @@ def _add(put: Callable[..., Any], value: Any):
     elif isinstance(value, Traced):
         _add_function(put, value)
     elif isinstance(value, Tensor) and hasattr(value, "numpy"):
-        _add(put, np.asarray(value.numpy()))
+        _add(put, np.asarray(value))
     elif isinstance(value, np.ndarray):
         put(f"{value.dtype}{value.shape}".encode())
         if value.dtype.hasobject:

@@ -246,7 +246,7 @@ class Emitter:
         """The name of a value; a constant gets its instruction when it is first asked for."""
         if value.name is None:
             value.name = f"%c{len(self._constants)}"
-            text = mlir_text.elements(np.asarray(value.tensor.numpy()), value.dtype)
+            text = mlir_text.elements(np.asarray(value.tensor), value.dtype)
             self._constants.append(f'  {value.name} = "tf.Const"() {{value = {text}}} : () -> {value.type}')
         return value.name
 

@@ -52,7 +52,7 @@ class Value:
         return tensor_type(self.dtype, self.shape_tuple)
 
     def constant_value(self) -> np.ndarray | None:
-        return None if self.tensor is None else np.asarray(self.tensor.numpy())
+        return None if self.tensor is None else np.asarray(self.tensor)
 
 
 class ListValue:

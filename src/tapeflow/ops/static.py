@@ -39,11 +39,11 @@ _Variable = _native.Variable
 def static_value(x: Any) -> np.ndarray | None:
     """The value of `x` as an array, or None where it is only known when the graph runs."""
     if isinstance(x, _Eager):
-        return np.asarray(x.numpy())
+        return np.asarray(x)
     if isinstance(x, _Tensor):
         return x.constant_value()  # type: ignore[attr-defined]
     if isinstance(x, _Variable):
-        return np.asarray(x.numpy()) if context.executing_eagerly() else None
+        return np.asarray(x) if context.executing_eagerly() else None
     if isinstance(x, (list, tuple)) and not context.executing_eagerly() and _holds_symbolic(x):
         return _native.convert(x, None).constant_value()
     if hasattr(x, "numpy"):

@@ -90,7 +90,7 @@ def make_tensor_proto(
 
 def _array(values: Any, dtype: DType | None, shape: Any) -> np.ndarray:
     if isinstance(values, _native.EagerTensor):
-        values = values.numpy()
+        values = np.asarray(values)
     if not isinstance(values, (np.ndarray, np.generic, list, tuple)):
         if hasattr(values, "__array__") or hasattr(values, "__array_interface__"):
             values = np.asarray(values)
@@ -322,7 +322,7 @@ def of_tensor(tensor: Any) -> Any:
         raise TypeError(
             f"A tensor of dtype {tensor.dtype.name} has no elements that can be written."
         )
-    array = np.asarray(tensor.numpy(), dtype=tensor.dtype.as_numpy_dtype)
+    array = np.asarray(tensor, dtype=tensor.dtype.as_numpy_dtype)
     flat = array.reshape(-1)
     if array.size > 1 and tensor.dtype != dtypes.string and array.dtype.names is None:
         raw = np.ascontiguousarray(flat).view(np.uint8).reshape(array.size, -1)

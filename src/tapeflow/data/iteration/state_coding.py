@@ -94,7 +94,7 @@ def _write(put: Callable[..., Any], value: TensorLike | dict[str, Any]):
 
 
 def _write_tensor(put: Callable[..., Any], tensor: Tensor):
-    array = np.asarray(tensor.numpy())
+    array = np.asarray(tensor)
     put(b"X")
     _write(put, tensor.dtype.name)
     put(_number(array.ndim) + b"".join(_number(n) for n in array.shape))

@@ -71,7 +71,7 @@ def _default(value: DType | Sequence[int]):
     if isinstance(value, type) and issubclass(value, (int, float, str, np.generic)):
         return _checked(dtypes.as_dtype(value)), None
     tensor = convert_to_tensor(value, dtypes.float32 if isinstance(value, list) and not value else None)
-    array = np.asarray(tensor.numpy())
+    array = np.asarray(tensor)
     if array.ndim > 1:
         raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
     if array.size > 1:

@@ -165,7 +165,7 @@ def _bare(shape):
 
 def pad_and_stack(column: Sequence[Tensor], shape: Any, value: int, component: int):
     """One tensor of a component's values, each padded at its end to a common shape."""
-    arrays = [np.asarray(leaf.numpy()) for leaf in column]
+    arrays = [np.asarray(leaf) for leaf in column]
     common = []
     for array in arrays:
         if array.ndim != len(shape):
@@ -216,7 +216,7 @@ def stack_ragged(column, spec):
     """Leaves along a new first axis: ragged where `spec`, made by `ragged_spec`, is."""
     if not isinstance(spec, RaggedTensorSpec) or isinstance(column[0], RaggedTensor):
         return stacked(list(column))
-    arrays = [np.asarray(leaf.numpy()) for leaf in column]
+    arrays = [np.asarray(leaf) for leaf in column]
     rank = spec.ragged_rank  # of one element: axes 1 ... rank of it become ragged too
     lengths = [[array.shape[0] for array in arrays]]
     for axis in range(1, rank + 1):
@@ -239,7 +239,7 @@ def stack_ragged(column, spec):
 
 def sparse_rows(column: Sequence[Tensor], row_shape: Sequence[int]):
     """A sparse tensor of dense values, which are as long as `row_shape` says at most."""
-    arrays = [np.asarray(leaf.numpy()) for leaf in column]
+    arrays = [np.asarray(leaf) for leaf in column]
     largest = []
     for axis, size in enumerate(row_shape):
         found = max(array.shape[axis] for array in arrays) if arrays[0].ndim == len(row_shape) else -1

@@ -23,7 +23,7 @@ def constant_of(tensor: Any) -> np.ndarray | None:
     row = op.row
     if op.type == "Const":
         value = op.attrs["value"]
-        return np.asarray(value.numpy()) if value.dtype.is_numpy_compatible else None
+        return np.asarray(value) if value.dtype.is_numpy_compatible else None
     if row is None:
         return None
     if row.of_shape is not None:

@@ -96,7 +96,7 @@ def AnonymousMutableDenseHashTable(
     """A new table with open addressing. Raises InvalidArgumentError for bad keys or numbers of buckets."""
     if empty_key.shape != deleted_key.shape:
         raise invalid("Empty and deleted keys must have same shape")
-    marks = [_hashable(np.asarray(each.numpy()).tolist()) for each in (empty_key, deleted_key)]
+    marks = [_hashable(np.asarray(each).tolist()) for each in (empty_key, deleted_key)]
     if marks[0] == marks[1]:
         raise invalid("Empty and deleted keys cannot be equal")
     shape = tuple(empty_key.shape.as_list())

@@ -675,7 +675,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return format(self._peek(), spec) if spec else str(self)
 
     def __array__(self, dtype=None, copy=None):
-        array = np.asarray(self.numpy())
+        array = np.asarray(self._peek())
         return array if dtype is None else array.astype(dtype, copy=bool(copy))
 
     def __copy__(self):
@@ -684,7 +684,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def __deepcopy__(self, memo: dict[Any, Any]):
         value = self._peek()
         if value.dtype.is_numpy_compatible and value.dtype != dtypes.string:
-            value = convert_to_tensor(np.array(self.numpy()), self._dtype)
+            value = convert_to_tensor(np.array(self), self._dtype)
         twin = self._twin(value)
         memo[id(self)] = twin
         known = {"name", "constraint", "synchronization", "aggregation", "_declared"}
