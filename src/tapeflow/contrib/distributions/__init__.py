@@ -14,11 +14,20 @@ from tapeflow.contrib.distributions.matrices import (
     matrix_diag_transform,
     tridiag,
 )
+from tapeflow.contrib.distributions.moving_stats import (
+    assign_log_moving_mean_exp,
+    assign_moving_mean_variance,
+    moving_mean_variance,
+)
 from tapeflow.contrib.distributions.multivariate_normal import (
     MultivariateNormalDiag,
     MultivariateNormalDiagWithSoftplusScale,
     MultivariateNormalFullCovariance,
     MultivariateNormalTriL,
+)
+from tapeflow.contrib.distributions.normal_conjugate_posteriors import (
+    normal_conjugates_known_scale_posterior,
+    normal_conjugates_known_scale_predictive,
 )
 from tapeflow.contrib.distributions.numerics import reduce_weighted_logsumexp, softplus_inverse
 from tapeflow.contrib.distributions.one_hot import (
@@ -27,6 +36,7 @@ from tapeflow.contrib.distributions.one_hot import (
     RelaxedBernoulli,
     RelaxedOneHotCategorical,
 )
+from tapeflow.contrib.distributions.sample_stats import auto_correlation, percentile
 from tapeflow.contrib.distributions.scalar import (
     Cauchy,
     Chi2,
@@ -36,6 +46,7 @@ from tapeflow.contrib.distributions.scalar import (
     Kumaraswamy,
     Logistic,
 )
+from tapeflow.contrib.distributions.seed_stream import SeedStream
 from tapeflow.v1.distributions import *  # noqa: F403
 from tapeflow.v1.distributions import __all__ as _of_tf
 from tapeflow.v1.distributions.softplus import *  # noqa: F403
@@ -46,7 +57,9 @@ __all__ = [
     "Geometric", "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "Logistic", "Mixture",
     "MixtureSameFamily", "MultivariateNormalDiag", "MultivariateNormalDiagWithSoftplusScale",
     "MultivariateNormalFullCovariance", "MultivariateNormalTriL", "NegativeBinomial", "OneHotCategorical",
-    "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "TransformedDistribution", "bijectors",
-    "fill_triangular", "fill_triangular_inverse", "matrix_diag_transform", "reduce_weighted_logsumexp",
-    "softplus_inverse", "tridiag",
+    "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "SeedStream", "TransformedDistribution",
+    "assign_log_moving_mean_exp", "assign_moving_mean_variance", "auto_correlation", "bijectors", "fill_triangular",
+    "fill_triangular_inverse", "matrix_diag_transform", "moving_mean_variance",
+    "normal_conjugates_known_scale_posterior", "normal_conjugates_known_scale_predictive", "percentile",
+    "reduce_weighted_logsumexp", "softplus_inverse", "tridiag",
 ]  # fmt: skip
