@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.signature import dtype, integer
-from tapeflow.ops.table import op
+from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 __all__ = ["decode_libsvm"]
 
@@ -60,7 +64,7 @@ def _shapes(call: Any) -> list[Any]:
 @op("DecodeLibsvm",
     "input: string -> label: label_dtype, feature_indices: int64, feature_values: dtype, feature_shape: int64",
     attrs={"dtype": dtype(dtypes.float32), "label_dtype": dtype(dtypes.int64), "num_features": integer},
-    shape=_shapes)  # fmt: skip
+    shape=_shapes, only_here="TensorFlow had the op, and has removed it")  # fmt: skip
 def DecodeLibsvm(xp: ModuleType, input: Array, dtype: Any, label_dtype: Any, num_features: int):
     """The labels of lines, and the parts of a sparse tensor of their features."""
     if num_features < 1:
@@ -76,6 +80,18 @@ def DecodeLibsvm(xp: ModuleType, input: Array, dtype: Any, label_dtype: Any, num
 
 
 DecodeLibsvm.gradient(None)
+
+
+@DecodeLibsvm.samples
+def _(rng: SampleGenerator):
+    lines = np.array([b"1 1:3.4 2:0.5 4:0.231", b"1 2:2.5 0:1.25 1:-3", b"-7"], object)
+    places = [[0, 1], [0, 2], [0, 4], [1, 2], [1, 0], [1, 1]]
+    values = np.array([3.4, 0.5, 0.231, 2.5, 1.25, -3], np.float32)
+    expected = [np.array([1, 1, -7]), np.array(places), values, np.array([3, 6])]
+    yield Sample(lines, num_features=6, expect=expected)
+    yield Sample(lines.reshape(3, 1), num_features=0, raises=InvalidArgumentError)
+    for line in (b"", b"x 1:2", b"1 2", b"1 -1:2", b"1 a:2", b"1 1:b"):
+        yield Sample(np.array([line], object), num_features=6, raises=InvalidArgumentError)
 
 
 def decode_libsvm(

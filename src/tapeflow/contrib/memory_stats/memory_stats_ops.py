@@ -12,18 +12,20 @@ from tapeflow.ops.table import op
 
 __all__ = ["BytesInUse", "BytesLimit", "MaxBytesInUse"]
 
+_REMOVED = "TensorFlow had the op, and has removed it"
 
-@op("BytesInUse", "-> out: int64", shape=shapes.scalar, stateful=True)
+
+@op("BytesInUse", "-> out: int64", shape=shapes.scalar, stateful=True, only_here=_REMOVED)
 def _in_use(xp: ModuleType):
     return np.int64(_native.allocator_stats()["live"])
 
 
-@op("MaxBytesInUse", "-> out: int64", shape=shapes.scalar, stateful=True)
+@op("MaxBytesInUse", "-> out: int64", shape=shapes.scalar, stateful=True, only_here=_REMOVED)
 def _peak(xp: ModuleType):
     return np.int64(_native.allocator_stats()["peak"])
 
 
-@op("BytesLimit", "-> out: int64", shape=shapes.scalar, stateful=True)
+@op("BytesLimit", "-> out: int64", shape=shapes.scalar, stateful=True, only_here=_REMOVED)
 def _limit(xp: ModuleType):
     return np.int64(np.iinfo(np.int64).max)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.checkpoint.state import latest_checkpoint
+from tapeflow.core.public import public_methods
 from tapeflow.data.iteration.graph_iterating import ITERATORS
 from tapeflow.data.iteration.saveable import IteratorSaveable
 from tapeflow.graph.graph import get_default_graph
@@ -27,6 +28,7 @@ class _OwnSaver(Saver):
         return super().save(sess, save_path, global_step, latest_filename or self._latest_filename, *args, **kwargs)
 
 
+@public_methods
 class CheckpointInputPipelineHook(SessionRunHook):
     """Save where the iterators of a graph are, and go on from there when training is resumed.
 
