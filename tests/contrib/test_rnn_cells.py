@@ -12,6 +12,7 @@ UNITS, DEPTH, BATCH = 4, 4, 3
 @pytest.fixture(autouse=True)
 def graph():
     with tf.Graph().as_default():
+        tf.set_random_seed(1)
         yield
 
 
@@ -88,14 +89,15 @@ def test_a_cell_learns_over_a_sequence(name):
     unused = {v.name for v, gradient in zip(variables, gradients, strict=True) if gradient is None}
     # Normalization takes the bias of the gates away, which TensorFlow makes all the same.
     assert unused == ({"rnn/layer_norm_lstm_cell/bias:0"} if name == "LayerNormLSTMCell" else set())
-    step = tf.train.AdamOptimizer(0.02).minimize(loss)
+    step = tf.train.AdamOptimizer(0.01).minimize(loss)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         before, found = session.run([loss, outputs])
         assert not found[2, 1:].any(), "past the end of a sequence outputs are zero"
-        for _ in range(20):
+        for _ in range(40):
             session.run(step)
-        assert session.run(loss) < before
+        after = session.run(loss)
+        assert after < 0.98 * before
 
 
 def test_attention_reads_by_likeness_to_the_state():

@@ -18,6 +18,7 @@ load_all_rows()
 
 # Rows whose outputs' sizes depend on the values of inputs in ways that no rule can follow.
 DATA_DEPENDENT = {
+    "DecodeLibsvm": "as many features as the lines have",
     "ComputeAccidentalHits": "as many hits as there are",
     **{f"CTC{kind}Decoder": "as many labels as are found" for kind in ("BeamSearch", "Greedy")},
     "Where": "as many rows as there are true elements",
