@@ -374,9 +374,13 @@ def test_paths_within_contrib():
 def test_former_paths_of_keras(path):
     shown = run(f"""
         import tensorflow as tf
+        import tensorflow
+        import tensorflow.contrib.keras
         import {path}.backend as K
         from {path}.layers import Dense
         from {path} import models
-        print(Dense is tf.keras.layers.Dense, models.Sequential is tf.keras.Sequential, K.floatx())
+        from tensorflow.python.keras.engine import base_layer
+        public = tensorflow.contrib.keras.layers.Dense, base_layer.Layer
+        print(Dense is public[0], models.Sequential is tf.keras.Sequential, issubclass(Dense, public[1]), K.floatx())
     """, "--v1")  # fmt: skip
-    assert shown == ["True True float32"]
+    assert shown == ["True True True float32"]

@@ -61,6 +61,7 @@ _FORMER = {
     "python.keras.engine.topology": "python.keras.engine.base_layer",
     "tensorboard": "contrib.tensorboard",
 }
+_FORMER_FOLDERS = ("contrib.keras.api", "contrib.keras.python", "python.keras._impl")
 _PROTOS = ("core", "core.framework", "core.protobuf", "core.protobuf.tpu", "core.example", "core.util", "tsl.protobuf")
 
 
@@ -189,8 +190,8 @@ def find(path: str) -> Any:
     for former, later in _FORMER.items():
         if path == former or path.startswith(f"{former}."):
             return _moved(later + path.removeprefix(former))
-        if former.startswith(f"{path}.") and path not in ("contrib", "contrib.keras") and not _is_internal(path):
-            return Folder()
+    if path in _FORMER_FOLDERS:
+        return Folder()
     if path == "compat.v2":
         return Behind(importlib.import_module("tapeflow.compat.v2"))
     if path == "contrib":

@@ -27,8 +27,8 @@ class StagingArea:
       shapes: their shapes, by default unknown.
       names: with these, elements are dicts.
       shared_name: areas of one name in a session are the same area.
-      capacity: how many elements have room; 0 for any number.
-      memory_limit: how many bytes have room; 0 for any number.
+      capacity: the largest number of elements; 0: no limit.
+      memory_limit: the largest number of bytes; 0: no limit.
 
     Raises ValueError for lists of different lengths, or a `shared_name` that is no string.
     """
@@ -76,16 +76,16 @@ class StagingArea:
 
     @property
     def capacity(self):
-        """How many elements have room; 0 for any number."""
+        """The largest number of elements; 0: no limit."""
         return self._capacity
 
     @property
     def memory_limit(self):
-        """How many bytes have room; 0 for any number."""
+        """The largest number of bytes; 0: no limit."""
         return self._memory_limit
 
     def put(self, values: Any, name: str | None = None):
-        """The operation that adds an element, once there is room.
+        """The operation that adds an element, once the limits allow it.
 
         Args:
           values: a tensor, a list of tensors, or a dict of tensors by the area's names.

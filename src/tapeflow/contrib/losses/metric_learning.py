@@ -135,12 +135,12 @@ def lifted_struct_loss(labels: TensorLike, embeddings: TensorLike, margin: float
     """The loss of lifted structured features: each pair against all negatives of both (Song et al. 2016)."""
     distances = pairwise_distance(embeddings)
     alike = _alike(labels)
-    room = margin - distances
+    slack = margin - distances
     # The logarithm of sums of exponentials over the negatives of both of a pair, shifted by the largest.
-    lowest = reduce_min(room, 1, keepdims=True)
-    highest = reduce_max(where(alike, lowest, room), 1, keepdims=True)
+    lowest = reduce_min(slack, 1, keepdims=True)
+    highest = reduce_max(where(alike, lowest, slack), 1, keepdims=True)
     shift = maximum(highest, transpose(highest))
-    terms = exp(expand_dims(room, 1) - expand_dims(shift, 2))
+    terms = exp(expand_dims(slack, 1) - expand_dims(shift, 2))
     own = reduce_sum(terms * cast(expand_dims(~alike, 1), terms.dtype), 2)
     losses = shift + log(own + transpose(own)) + distances
     positives = _positives(alike, distances.dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.spelling import snake_case
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.broadcasting import broadcast_static_shape
 from tapeflow.ops.array.construction import ones
@@ -57,11 +57,6 @@ def _least_ranks(forward: Any, inverse: Any) -> tuple[int, int]:
     return pair
 
 
-def _snake_case(name: str) -> str:
-    spaced = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name.lstrip("_"))
-    return re.sub("([a-z0-9])([A-Z])", r"\1_\2", spaced).lower()
-
-
 class Bijector:
     """A function with an inverse.
 
@@ -92,7 +87,7 @@ class Bijector:
         self._graph_parents = list(graph_parents or ())
         self._is_constant_jacobian, self._validate_args = is_constant_jacobian, validate_args
         self._dtype = dtype
-        self._name = name or _snake_case(type(self).__name__)
+        self._name = name or snake_case(type(self).__name__.lstrip("_"))
         self._mappings: Any = weakref.WeakKeyDictionary()
         for i, parent in enumerate(self._graph_parents):
             if parent is None or not is_tensor(parent):
