@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "convert.h"
+#include "creation_lock.h"
 #include "dispatcher.h"
 #include "exit.h"
 #include "kernels/indexing.h"
@@ -30,7 +31,8 @@ NB_MODULE(_native, m) {
   using namespace tapeflow;
   const char* isa = register_all_kernels(std::getenv("TAPEFLOW_ISA"));
   if (!init_arrays(m.ptr()) || !init_convert() || !init_op_type(m.ptr()) || !init_python_kernel() ||
-      !init_exit() || !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
+      !init_exit() || !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_creation_lock(m.ptr()) ||
+      !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 || PyModule_AddFunctions(m.ptr(), fold_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 || PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||

@@ -237,6 +237,9 @@ class GraphScope(_Block):
 class PausedTapes(_Block):
     def __enter__(self) -> None: ...
 
+class CreationLock(_Block):
+    def __enter__(self) -> None: ...
+
 class Tape:
     _persistent: bool
     _recording: bool

@@ -18,7 +18,6 @@ from tapeflow.core.sparse_tensor import SIZES
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.threads.creation_lock import CreationLock
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
 from tapeflow.function.concrete import ConcreteFunction
@@ -81,7 +80,7 @@ class Function:
         self._creates_variables = creates_variables
         self._traces: dict[Any, list[tuple[Any, ConcreteFunction]]] = {}
         self._count = 0
-        self._lock = CreationLock()
+        self._lock = _native.CreationLock()
         self._bound: dict[int, Any] = {}
         self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
         self._dispatcher = _native.Dispatcher(self._slow_call)
@@ -459,7 +458,7 @@ class _FirstCall(ConcreteFunction):
         self._again = again
         self._later: ConcreteFunction | None = None
         self._ran = False
-        self._lock = CreationLock()
+        self._lock = _native.CreationLock()
 
     def call_flat(self, tensors: Sequence[Tensor]):
         if not self._ran:

@@ -9,7 +9,6 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
-from tapeflow.core.threads.creation_lock import CreationLock
 from tapeflow.graph import misuse
 from tapeflow.graph.build import building, copied_tensors
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
@@ -64,7 +63,7 @@ class FuncGraph(Graph):
         self.created_variables: list[Any] | None = []
         self.late_variables: list[Any] = []
         self.plans: dict[Any, Any] = {}  # what was compiled of it, by what for
-        self.creation_lock = CreationLock()  # of what is made of it later: plans, gradients
+        self.creation_lock = _native.CreationLock()  # of what is made of it later: plans, gradients
         # Operations of graphs around this one that run before it does.
         self.control_captures: list[Any] = []
         outer = self.enclosing_graph
