@@ -2,8 +2,12 @@
 // quotient in float64, truncated, is exact: it is 2^-31 at least from the next integer, in proportion.
 #pragma once
 #include <bit>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "elementwise_rows.h"
+#include "simd.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
@@ -20,48 +24,93 @@ template <typename T> T truncated_quotient(T x, T y) {
   }
 }
 
-// x / y for |y| > 1, truncated: the upper half of a product, shifted (Granlund and Montgomery, 1994). With N bits and
-// 2^s < |y| <= 2^(s+1) the factor is 2^(N+s) / |y|, rounded up.
+// The upper halves of the products of lanes.
+inline Vec<uint32_t> high_products(Vec<uint32_t> x, Vec<uint32_t> y) {
+#if defined(__SSE2__)
+  const auto of_even_lanes = [](Vec<uint64_t> a, Vec<uint64_t> b) {
+#if defined(__AVX512F__)
+    return (Vec<uint64_t>)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (Vec<uint64_t>)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#else
+    return (Vec<uint64_t>)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#endif
+  };
+  const auto even = (Vec<uint64_t>)x, odd = even >> 32, factors = (Vec<uint64_t>)y;
+  const auto high = [](Vec<uint64_t> a, Vec<uint64_t> b) { return (Vec<uint32_t>)((a >> 32) | (b >> 32 << 32)); };
+  return high(of_even_lanes(even, factors), of_even_lanes(odd, factors >> 32));
+#else
+  Vec<uint32_t> z;
+  for (int i = 0; i < kLanes<uint32_t>; ++i) z[i] = static_cast<uint32_t>(static_cast<uint64_t>(x[i]) * y[i] >> 32);
+  return z;
+#endif
+}
+
+// n / |y| for |y| > 1 and n up to half of the range: the upper half of a product, shifted (Granlund and Montgomery,
+// 1994). With N bits and 2^s < |y| <= 2^(s+1) the factor is 2^(N+s) / |y|, rounded up.
 template <typename T> struct Reciprocal {
   using U = std::make_unsigned_t<T>;
   using Wide = std::conditional_t<sizeof(T) == 4, uint64_t, unsigned __int128>;
   static constexpr int kBits = 8 * sizeof(T);
 
-  explicit Reciprocal(T y) : sign_(y >> (kBits - 1)) {
+  explicit Reciprocal(T y) {
     const U d = static_cast<U>(y < 0 ? U(0) - static_cast<U>(y) : static_cast<U>(y));
     shift_ = static_cast<int>(std::bit_width(static_cast<U>(d - 1))) - 1;
     factor_ = static_cast<U>(((Wide(1) << (kBits + shift_)) + d - 1) / d);
   }
-  T quotient(T x) const {
-    const T sign = x >> (kBits - 1);
-    const U size = (static_cast<U>(x) ^ static_cast<U>(sign)) - static_cast<U>(sign);
-    const U q = static_cast<U>(static_cast<Wide>(size) * factor_ >> kBits) >> shift_;
-    const U flip = static_cast<U>(sign ^ sign_);
-    return static_cast<T>((q ^ flip) - flip);
+  U quotient(U n) const { return static_cast<U>(static_cast<Wide>(n) * factor_ >> kBits) >> shift_; }
+  Vec<U> quotient(Vec<U> n) const requires(sizeof(T) == 4) {
+    return high_products(n, broadcast_lane<U>(factor_)) >> shift_;
   }
 
-  T sign_;
   int shift_;
   U factor_;
 };
 
-// From the quotient q of x and y, truncated, what each op wants.
+// The quotients of x by a divisor y with such a reciprocal, rounded towards zero or down. V is a number or a vector, U
+// the same without signs.
+struct Truncated {
+  template <bool kNegative, typename U, typename V, typename T> static V quotient(V x, const Reciprocal<T>& r) {
+    const V sign = x >> (Reciprocal<T>::kBits - 1);
+    const U size = ((U)x ^ (U)sign) - (U)sign, flip = kNegative ? ~(U)sign : (U)sign;
+    return (V)((r.quotient(size) ^ flip) - flip);
+  }
+};
+struct Floored {
+  // ~(~n / d) is the quotient of a negative n and d > 0, rounded down.
+  template <bool kNegative, typename U, typename V, typename T> static V quotient(V x, const Reciprocal<T>& r) {
+    const U n = kNegative ? U{} - (U)x : (U)x;  // of the smallest x it has no sign, as ~x says
+    const U flip = (U)((kNegative ? (V)n & ~x : x) >> (Reciprocal<T>::kBits - 1));
+    return (V)(r.quotient(n ^ flip) ^ flip);
+  }
+};
+
+// From the quotient q of x and y, truncated, what each op wants. The quotient by one divisor is rounded by Rounding at
+// once, and kRest says whether the rest is wanted.
 struct TruncatedQuotient {
+  using Rounding = Truncated;
+  static constexpr bool kRest = false;
   template <typename T> static T of(T, T, T q) { return q; }
 };
 struct TruncatedRest {
+  using Rounding = Truncated;
+  static constexpr bool kRest = true;
   template <typename T> static T of(T x, T y, T q) {
     using U = std::make_unsigned_t<T>;
     return static_cast<T>(static_cast<U>(x) - static_cast<U>(q) * static_cast<U>(y));
   }
 };
 struct FloorQuotient {
+  using Rounding = Floored;
+  static constexpr bool kRest = false;
   template <typename T> static T of(T x, T y, T q) {
     const T rest = TruncatedRest::of(x, y, q);
     return static_cast<T>(q - ((rest != 0) & ((rest ^ y) < 0)));
   }
 };
 struct FloorRest {
+  using Rounding = Floored;
+  static constexpr bool kRest = true;
   template <typename T> static T of(T x, T y, T q) {
     const T rest = TruncatedRest::of(x, y, q);
     return static_cast<T>(rest + ((rest != 0) & ((rest ^ y) < 0) ? y : T(0)));
@@ -71,14 +120,29 @@ struct FloorRest {
 template <typename Want, typename T>
 constexpr auto kDivide = [](T x, T y) { return Want::of(x, y, truncated_quotient(x, y)); };
 
+template <typename Want, bool kNegative, typename U, typename V, typename T>
+V divide_by_one(V x, V y, const Reciprocal<T>& reciprocal) {
+  const V q = Want::Rounding::template quotient<kNegative, U>(x, reciprocal);
+  return Want::kRest ? (V)((U)x - (U)q * (U)y) : q;
+}
+
+template <typename Want, bool kNegative, typename T> void divide_by_reciprocal(const T* x, T y, T* z, int64_t n) {
+  using U = std::make_unsigned_t<T>;
+  const Reciprocal<T> reciprocal(y);
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 4) {
+    for (; i + kLanes<T> <= n; i += kLanes<T>)
+      store(z + i, divide_by_one<Want, kNegative, Vec<U>>(load(x + i), broadcast_lane(y), reciprocal));
+  }
+  for (; i < n; ++i) z[i] = divide_by_one<Want, kNegative, U>(x[i], y, reciprocal);
+}
+
 template <typename Want, typename T>
 void divide_by_one_row(const void* const* in, void* out, int64_t n, const Attr* attrs) {
   const T y = *static_cast<const T*>(in[1]);
   if (y >= -1 && y <= 1) return scalar_right_row<kDivide<Want, T>, T>(in, out, n, attrs);
-  const T* __restrict x = static_cast<const T*>(in[0]);
-  T* __restrict z = static_cast<T*>(out);
-  const Reciprocal<T> reciprocal(y);
-  for (int64_t i = 0; i < n; ++i) z[i] = Want::of(x[i], y, reciprocal.quotient(x[i]));
+  const auto row = y < 0 ? divide_by_reciprocal<Want, true, T> : divide_by_reciprocal<Want, false, T>;
+  row(static_cast<const T*>(in[0]), y, static_cast<T*>(out), n);
 }
 
 template <typename T> bool has_zero(const void* y, int64_t n) {

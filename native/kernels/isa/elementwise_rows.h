@@ -15,10 +15,6 @@ template <typename T> constexpr double cost(int picoseconds) {
   return picoseconds * 1e-3 * (sizeof(T) < 4 ? 0.5 : sizeof(T) / 4.0);
 }
 
-// Integers wrap around, as TensorFlow's do: the arithmetic is that of the unsigned type.
-template <typename T> using Wrapping = typename std::conditional_t<
-    std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
-
 // As bytes, booleans are converted in vectors; as bool they are not (GCC 12).
 template <typename T> using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 

@@ -48,9 +48,16 @@ template <typename T, bool largest> Folded extreme(const void* p, int64_t n) {
 
 template <typename T> Folded integer_sum(const void* p, int64_t n) {
   using U = std::make_unsigned_t<T>;
-  const T* x = static_cast<const T*>(p);
+  constexpr int kWide = kAccumulators<T>;
+  const T* __restrict x = static_cast<const T*>(p);
+  U acc[kWide] = {};
+  const int64_t whole = n / kWide * kWide;
+  for (int64_t i = 0; i < whole; i += kWide) {
+    for (int k = 0; k < kWide; ++k) acc[k] += static_cast<U>(x[i + k]);
+  }
   U total = 0;
-  for (int64_t i = 0; i < n; ++i) total += static_cast<U>(x[i]);
+  for (int k = 0; k < kWide; ++k) total += acc[k];
+  for (int64_t i = whole; i < n; ++i) total += static_cast<U>(x[i]);
   return {.integer = static_cast<T>(total)};
 }
 

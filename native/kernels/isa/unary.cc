@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "elementwise_rows.h"
+#include "simd.h"
 #include "vector_math.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
