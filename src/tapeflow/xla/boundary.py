@@ -13,12 +13,13 @@ from tapeflow.xla.importing import jax
 
 # Arrays of so many elements are lent to JAX; it would copy them, which is faster for small ones only.
 _LARGE = 1 << 14
-_SHARED = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+# Those that Python's buffers have.
+SHARED = frozenset((dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64))
 
 
 def array_of(tensor: Any) -> Any:
     """The elements of an eager tensor as an array; of a variant, the list that it holds."""
-    if tensor.dtype in _SHARED and tensor.shape.num_elements() >= _LARGE:
+    if tensor.dtype in SHARED and tensor.shape.num_elements() >= _LARGE:
         return jax.dlpack.from_dlpack(tensor)
     value = tensor.numpy()
     if tensor.dtype is dtypes.variant:
@@ -34,4 +35,11 @@ def tensor_of(value: Any, dtype: Any) -> Any:
         boxed = np.empty((), object)
         boxed[()] = value
         return _native.tensor_of(boxed, dtype)
-    return _native.tensor_of(np.asarray(value), dtype)
+    # The buffer is let go with the tensor; `np.asarray` would keep it as long as the array.
+    return _native.tensor_of(memoryview(value) if dtype in SHARED else np.asarray(value), dtype)
+
+
+def assign(variable: Any, tensor: Any) -> None:
+    """Replace the value of a variable."""
+    if not _native.Variable._try_assign(variable, tensor):
+        variable.assign(tensor)

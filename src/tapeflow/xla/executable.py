@@ -6,6 +6,7 @@ Variables and the positions of random streams go in as values; what was written 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -22,20 +23,13 @@ from tapeflow.xla import (
     lists,
     slices,  # noqa: F401 (registers how slices are lowered)
 )
-from tapeflow.xla.boundary import array_of, tensor_of
+from tapeflow.xla.host_memory import HostMemory
 from tapeflow.xla.importing import jax
 from tapeflow.xla.tracing import Lowering
 from tapeflow.xla.values import ListValue, VariableHandle, traced
 
-
-class HostMemory:
-    """Tensors of the host, computed on by jax's device for CPUs."""
-
-    def __init__(self) -> None:
-        self.device = None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
-
-    array_of = staticmethod(array_of)
-    tensor_of = staticmethod(tensor_of)
+# How an input gets its value: from the call or once for all, as an array or as a variable.
+_ARRAY, _KEPT, _VARIABLE, _OWN_VARIABLE = range(4)
 
 
 class Executable:
@@ -55,10 +49,13 @@ class Executable:
         self._attrs_of = attrs_of
         self.graph = graph
         self.outputs = list(outputs)
+        self._sets = isinstance(graph, Part)  # whether it may give variables their first values
         self._constants = [constants.get(id(x)) for x in graph.inputs]
+        self._ways: list[tuple[int, Any]] = []  # of the inputs; known with the first call
         self._streams: list[Any] | None = None if any_operation(graph, _draws) else []
         self._prints = any_operation(graph, lambda op: op.type == "PrintV2")
         self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
+        self._compiled: dict[Any, Any] = {}  # likewise, for graphs whose shapes are known
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
@@ -72,61 +69,69 @@ class Executable:
         assigned = self._written.get(binding, range(len(variables)))
         if not assigned:
             return self._call(binding, arrays, variables)
-        held = tuple([variables[i] for i in assigned if variables[i]._is_set])
+        held = tuple([variables[i] for i in assigned if _has_value(variables[i])])
         return _native.update_locked(held, partial(self._call, binding, arrays, variables))
 
     def _call(self, binding: Any, arrays: list[Any], variables: list[Any]) -> list[Any]:
-        first = isinstance(self.graph, Part)  # which may give variables their first values
-        state = [
-            None if first and not v._is_set else self._memory.array_of(_native.Variable.read_value(v))
-            for v in variables
-        ]
-        with jax.enable_x64(True):
-            if self._device is None:
+        array_of, value_of = self._memory.array_of, _native.Variable.read_value
+        moved: Sequence[tuple[Any, int]] = ()
+        if self._sets:
+            state = [array_of(value_of(v)) if _has_value(v) else None for v in variables]
+        else:
+            state = [array_of(value_of(v)) for v in variables]
+        compiled = self._compiled.get(binding)
+        if compiled is not None:
+            results, written = compiled(*arrays, *state)
+        else:
+            with jax.enable_x64(True), jax.default_device(self._device) if self._device else nullcontext():
                 results, written, moved = self._run(binding, arrays, state)
-            else:
-                with jax.default_device(self._device):
-                    results, written, moved = self._run(binding, arrays, state)
-            if self._prints:
-                jax.effects_barrier()
-        self._written[binding] = list(written)
-        for slot, value in written.items():  # all or none
-            variables[slot].shape.assert_is_compatible_with(value.shape)
+                if self._prints:
+                    jax.effects_barrier()
+            self._written[binding] = list(written)
+            for slot, value in written.items():  # all or none
+                variables[slot].shape.assert_is_compatible_with(value.shape)
         for slot, value in written.items():
-            variables[slot].assign(self._memory.tensor_of(value, variables[slot].dtype))
+            self._memory.assign(variables[slot], value)
         for key, blocks in moved:
             _native.random_reserve(*key[1:], blocks)
         return self._tensors(results)
 
     def _tensors(self, results: Sequence[Any]) -> list[Any]:
+        tensor_of = self._memory.tensor_of
         return [
-            self._memory.tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
+            tensor_of(lists.as_payload(y) if shown and isinstance(y, ListValue) else y, dtype)
             for y, (dtype, shown) in zip(results, self._results, strict=True)
         ]
 
     def _inputs(self, arguments: Sequence[Any]) -> tuple[list[Any], list[Any], tuple[int, ...]]:
         """Arrays, variables, and which variable each handle among the inputs stands for."""
+        if not self._ways:
+            self._ways = [self._way(x, kept) for x, kept in zip(self.graph.inputs, self._constants, strict=True)]
         given = iter(arguments)
         arrays: list[Any] = []
         variables: list[Any] = []
         numbers: dict[int, int] = {}
         slots = []
-        for x in self._constants:
-            if x is None:
-                x = next(given)
-            if x.dtype is dtypes.resource:
-                variable = x.numpy()()
+        for way, kept in self._ways:
+            if way == _ARRAY:
+                arrays.append(self._argument(next(given)))
+            elif way == _KEPT:
+                arrays.append(kept)
+            else:
+                variable = kept() if way == _OWN_VARIABLE else next(given).numpy()()
                 if id(variable) not in numbers:
                     numbers[id(variable)] = len(variables)
                     variables.append(variable)
                 slots.append(numbers[id(variable)])
-            elif x.dtype is dtypes.string:
-                raise UnimplementedError(
-                    None, None, f"Strings cannot be compiled, but {self.graph.name} takes some"
-                )
-            else:
-                arrays.append(self._argument(x))
         return arrays, variables, tuple(slots)
+
+    def _way(self, x: SymbolicTensor, constant: Any) -> tuple[int, Any]:
+        """How an input gets its value, with what it gets once for all: an array, or what refers to a variable."""
+        if x.dtype is dtypes.string:
+            raise UnimplementedError(None, None, f"Strings cannot be compiled, but {self.graph.name} takes some")
+        if x.dtype is dtypes.resource:
+            return (_VARIABLE, None) if constant is None else (_OWN_VARIABLE, constant.numpy())
+        return (_ARRAY, None) if constant is None else (_KEPT, self._memory.constant(constant))
 
     def _argument(self, x: Any) -> Any:
         return self._memory.array_of(x)
@@ -135,6 +140,9 @@ class Executable:
         """Results, new values of variables by number, and by how many blocks each random stream moved on."""
         if self._streams is None:
             self._streams = self._probe(binding, arrays, state)
+        if not self._streams and self._has_one_kind(state):
+            compiled = self._compiled[binding] = self._for_all_calls(binding, arrays, state)
+            return *compiled(*arrays, *state), ()
         jitted = self._jitted.get(binding)
         if jitted is None:
             jitted = self._jitted[binding] = jax.jit(partial(self._trace, binding))
@@ -145,6 +153,28 @@ class Executable:
         results, written, after = jitted(arrays, state, positions)
         moved = [(self._streams[i], _distance(positions[i], np.asarray(p))) for i, p in after.items()]
         return results, written, moved
+
+    def _has_one_kind(self, state: list[Any]) -> bool:
+        """Whether all calls have arrays of the same shapes on one device."""
+        if self._prints or not self._memory.single_device or any(x is None for x in state):
+            return False
+        shapes = [x.handle_shape if x.dtype is dtypes.resource else x.shape_tuple for x in self.graph.inputs]
+        known = all(shape is not None and None not in shape for shape in shapes)
+        return known and all(x.dtype is not dtypes.variant for x in self.graph.inputs)
+
+    def _for_all_calls(self, binding: Any, arrays: list[Any], state: list[Any]) -> Callable[..., Any]:
+        """What runs calls on arrays of these shapes, which jax then need not tell apart."""
+        count = len(arrays)
+        jitted = jax.jit(lambda *given: self._trace(binding, given[:count], given[count:], [])[:2])
+        compiled: Callable[..., Any] = jitted.lower(*arrays, *state).compile()
+        if all(x.dtype.itemsize < 8 for x in (*arrays, *state)):
+            return compiled
+
+        def run(*given: Any) -> Any:  # NumPy's arrays of 64 bits would be narrowed
+            with jax.enable_x64(True):
+                return compiled(*given)
+
+        return run
 
     def _probe(self, binding: Any, arrays: list[Any], state: list[Any]) -> list[Any]:
         """The random streams that the graph draws from."""
@@ -194,6 +224,10 @@ def any_operation(graph: FuncGraph | Part, holds: Callable[[Operation], bool]) -
         if any(any_operation(body.graph, holds) for body in bodies):
             return True
     return False
+
+
+def _has_value(variable: Any) -> bool:
+    return bool(variable._is_set)
 
 
 def _draws(op: Operation) -> bool:

@@ -16,7 +16,7 @@ from tapeflow.core.errors import OpError, UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import device_memory
-from tapeflow.xla.boundary import array_of, tensor_of
+from tapeflow.xla.boundary import array_of, assign, tensor_of
 from tapeflow.xla.executable import Executable, any_operation
 from tapeflow.xla.lowering import checks
 from tapeflow.xla.replicated import MeshMemory, ShardedFunction
@@ -29,15 +29,22 @@ class DeviceMemory:
         self._index = index
         self.device = device_memory.jax_device(index)
 
+    single_device = True
+
     def array_of(self, tensor: Any) -> Any:
         if not device_memory.can_hold(tensor.dtype):
             return array_of(tensor)
         return device_memory.array_on(tensor, self._index)
 
+    constant = array_of
+
     def tensor_of(self, value: Any, dtype: Any) -> Any:
         if not device_memory.can_hold(dtype):
             return tensor_of(value, dtype)
         return device_memory.tensor_of(value, dtype, self._index)
+
+    def assign(self, variable: Any, value: Any) -> None:
+        assign(variable, self.tensor_of(value, variable.dtype))
 
 
 def program(

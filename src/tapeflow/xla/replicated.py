@@ -37,6 +37,7 @@ class MeshMemory:
     """Tensors on all devices of a mesh. What is the same everywhere is known as a tensor of the first device."""
 
     device = None
+    single_device = False
 
     def __init__(self, indices: Sequence[int], devices: Sequence[Any] | None = None):
         self._indices = tuple(indices)
@@ -61,6 +62,14 @@ class MeshMemory:
         if where:
             self._remember(array, found)
         return found
+
+    def constant(self, given: Any) -> Any:
+        """A tensor that calls do not give, on all devices."""
+        return self.array_of(given)
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Let a variable have a value that is the same everywhere."""
+        boundary.assign(variable, self.tensor_of(value, variable.dtype))
 
     def _remember(self, array: Any, everywhere: Any) -> None:
         key, known = id(array), self._everywhere
