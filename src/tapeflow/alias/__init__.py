@@ -18,6 +18,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import served_as
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.state.variable import Variable
+from tapeflow.protos import building
 
 __all__ = ["install_as_tensorflow"]
 
@@ -58,6 +59,7 @@ def install_as_tensorflow(v1: bool = False) -> Any:
         providers.load("names").compat.v1.disable_v2_behavior()
     _expected_of_the_import()
     _name_modules()
+    building.share_pool()
     finder = Finder(v1)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)

@@ -15,6 +15,7 @@ from typing import Any
 
 from tapeflow.alias.own_names import OWN
 from tapeflow.api import providers
+from tapeflow.protos import building
 
 # Modules of names that are spread over others.
 _PACKAGES = {
@@ -159,7 +160,14 @@ class Messages:
     file = None
     doc = "TensorFlow's messages."
 
+    def __init__(self, path: str):
+        self.path = f"tensorflow/{path.replace('.', '/').removesuffix('_pb2')}.proto"
+        if building.has_shared_pool():  # libraries' messages import the file by its name
+            building.file_descriptor(self.path)
+
     def get(self, name: str) -> Any:
+        if name == "DESCRIPTOR":
+            return building.file_descriptor(self.path)
         protos = importlib.import_module("tapeflow.protos")
         if name.startswith("DT_"):  # the values of an enum are names of its module too
             try:
@@ -199,7 +207,7 @@ def find(path: str) -> Any:
     if path.startswith("contrib.") and ".python" in path:
         return _contrib(path)
     if path.endswith("_pb2") and path.startswith(_PROTOS):
-        return Messages()
+        return Messages(path)
     if path in _PROTOS or path in (
         "examples", "examples.tutorials", "examples.tutorials.mnist",
     ):  # fmt: skip

@@ -10,7 +10,8 @@ A table names messages and enums, each followed by its fields or values, one a l
         s 7 bytes in value   one of several, only one of which can be there
 
 Types of the same package are named from it on: `AttrValue.ListValue`. The pool is private, so that another
-library that knows messages of these names can live in the same process.
+library that knows messages of these names can live in the same process. Where `tensorflow` is served by this package
+there is no other, and the messages are in protobuf's default pool: libraries have messages made of these.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ FAMILIES = (
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"
+_FIRST = "TensorShapeProto"  # a message that whoever knows any of the package's knows
 _SCALARS = {
     "double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "fixed64": 6, "fixed32": 7, "bool": 8, "string": 9,
     "bytes": 12, "uint32": 13, "sint64": 18,
@@ -141,15 +143,23 @@ def _file(family: str) -> Any:
 
 
 class _Pool:
-    """The private descriptor pool, filled family by family."""
+    """The descriptor pool, filled family by family."""
+
+    shared = False  # whether a pool that is yet to be made is protobuf's default one
 
     def __init__(self) -> None:
         from google.protobuf import any_pb2, descriptor_pool, wrappers_pb2
 
-        self.pool = descriptor_pool.DescriptorPool()
-        for known in (any_pb2, wrappers_pb2):
-            self.pool.AddSerializedFile(known.DESCRIPTOR.serialized_pb)
+        default = descriptor_pool.Default()
+        self.shared = self.shared and not _knows(default, f"{_PACKAGE}.{_FIRST}")
+        if self.shared:
+            self.pool = default
+        else:
+            self.pool = descriptor_pool.DescriptorPool()
+            for known in (any_pb2, wrappers_pb2):
+                self.pool.AddSerializedFile(known.DESCRIPTOR.serialized_pb)
         self.filled: set[str] = set()
+        self.declared: set[str] = set()
 
     def fill(self, family: str) -> None:
         if family in self.filled:
@@ -161,10 +171,51 @@ class _Pool:
         self.pool.AddSerializedFile(file.SerializeToString())
         self.filled.add(family)
 
+    def declare(self, path: str) -> Any:
+        """The descriptor of a file that hands on the messages of all families."""
+        from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+        if path not in self.declared:
+            for family in FAMILIES:
+                self.fill(family)
+            file = FileDescriptorProto(name=path, package=_PACKAGE, syntax="proto3")
+            file.dependency.extend(f"tapeflow/{family}.proto" for family in FAMILIES)
+            file.public_dependency.extend(range(len(FAMILIES)))
+            self.pool.AddSerializedFile(file.SerializeToString())
+            self.declared.add(path)
+        return self.pool.FindFileByName(path)
+
+
+def _knows(pool: Any, message: str) -> bool:
+    try:
+        pool.FindMessageTypeByName(message)
+    except KeyError:
+        return False
+    return True
+
 
 @functools.cache
 def _pool() -> _Pool:
     return _Pool()
+
+
+def share_pool() -> None:
+    """Lets the messages be in protobuf's default pool, unless some were made before."""
+    _Pool.shared = True
+
+
+def file_descriptor(path: str) -> Any:
+    """The descriptor of one of TensorFlow's files, such as "tensorflow/core/framework/types.proto".
+
+    A message of a library that is made of TensorFlow's names the files that these are in; ours are in others, which
+    the file imports publicly.
+    """
+    return _pool().declare(path)
+
+
+def has_shared_pool() -> bool:
+    """Whether the messages are, or will be, in protobuf's default pool."""
+    return _Pool.shared and _pool().shared
 
 
 def top_level_names() -> list[str]:
