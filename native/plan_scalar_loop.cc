@@ -1,6 +1,8 @@
 #include "plan_scalar_loop.h"
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@ namespace tapeflow {
 namespace {
 
 constexpr int kMaxCells = 256, kMaxSteps = 512, kMaxDepth = 16;
+constexpr size_t kFewSteps = 32;  // lie on the stack while they run
 
 struct alignas(8) Cell { char bytes[8]; };
 
@@ -105,9 +108,12 @@ class Compiler {
     for (size_t i = 0; i < to.size(); ++i) copy_one(source[i], to[i]);
   }
   void copy_one(int from, int to) {
+    if (from != to) emit(copying(from, to));
+  }
+  Step copying(int from, int to) const {
     // Of as many bytes as were written: a longer load would wait for the store to reach the cache.
     const StepKind kind = item_size(dtype(from)) == 4 ? StepKind::kCopy4 : StepKind::kCopy;
-    if (from != to) emit({kind, 1, {static_cast<uint16_t>(from)}, static_cast<uint16_t>(to)});
+    return {kind, 1, {static_cast<uint16_t>(from)}, static_cast<uint16_t>(to)};
   }
 
   // The cells of the results.
@@ -153,7 +159,7 @@ class Compiler {
     }
     const Loops* loops = loops_for(at.op, at.attrs, dtypes, at.n_in);
     if (!loops) throw NotScalar();
-    s.row = loops->rows[0];
+    s.row = loops->single ? loops->single : loops->rows[0];
     s.attrs = at.attrs;
     s.refuses = loops->refuses;
     if (s.refuses) s.kind = StepKind::kCheckedRow;
@@ -184,7 +190,11 @@ class Compiler {
     copy(first, variables);
     const int top = here();
     const int unless = emit_unless(plan((*at.plans)[0], args, depth + 1)[0]);
-    copy(plan((*at.plans)[1], args, depth + 1), variables);
+    const int body = here();
+    Cells results = plan((*at.plans)[1], args, depth + 1);
+    copy_early(body, depth == 0, variables, &results);
+    write_directly(body, depth == 0, variables, &results);
+    copy(results, variables);
     Step back{StepKind::kBack};
     back.target = top;
     emit(back);
@@ -192,42 +202,110 @@ class Compiler {
     return variables;
   }
 
+  // The results of a loop's body become its variables when the turn ends, by copies. Two kinds of copies are saved below.
+  // Where a step refuses, the variables of the outermost loop must be those of the turn before: there nothing may be
+  // written before the last step that can refuse.
+
+  static bool reads(const Step& s, int cell) { return std::find(s.in, s.in + s.n_in, cell) != s.in + s.n_in; }
+  static bool writes(const Step& s, int cell) {
+    return s.out == cell && (is_row(s) || s.kind == StepKind::kCopy4 || s.kind == StepKind::kCopy);
+  }
+  static bool is_row(const Step& s) { return s.kind == StepKind::kRow || s.kind == StepKind::kCheckedRow; }
+  bool read_from(int step, int cell) const {
+    return std::any_of(to_.steps.begin() + step, to_.steps.end(), [=](const Step& s) { return reads(s, cell); });
+  }
+  bool may_refuse_from(int step) const {
+    return std::any_of(to_.steps.begin() + step, to_.steps.end(), [](const Step& s) { return s.kind == StepKind::kCheckedRow; });
+  }
+
+  // A variable that nothing in the body reads becomes what another one was as the turn begins, so that the other one may be
+  // written before the turn ends.
+  void copy_early(int body, bool outermost, const Cells& variables, Cells* results) {
+    if (outermost && may_refuse_from(body)) return;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const int from = (*results)[i], to = variables[i];
+      const bool of_variable = from != to && std::count(variables.begin(), variables.end(), from) > 0;
+      if (!of_variable || std::count(results->begin(), results->end(), to) > 0 || read_from(body, to)) continue;
+      for (Step& s : to_.steps) s.target += s.target >= body;
+      to_.steps.insert(to_.steps.begin() + body, copying(from, to));
+      (*results)[i] = to;
+    }
+  }
+
+  // A step whose result becomes a variable writes it, where no later step needs what the variable was.
+  void write_directly(int body, bool outermost, const Cells& variables, Cells* results) {
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const int from = (*results)[i], to = variables[i];
+      if (from == to || std::count(results->begin(), results->end(), from) > 1) continue;
+      if (std::count(results->begin(), results->end(), to) > 0) continue;
+      const auto writer = [=](const Step& s) { return writes(s, from); };
+      const auto end = to_.steps.end(), at = std::find_if(to_.steps.begin(), end, writer);
+      if (at == end || at - to_.steps.begin() < body || !is_row(*at) || std::find_if(at + 1, end, writer) != end) continue;
+      const int next = static_cast<int>(at - to_.steps.begin()) + 1;
+      if (read_from(next, to) || (outermost && may_refuse_from(next))) continue;
+      at->out = static_cast<uint16_t>(to);
+      for (auto s = at + 1; s != end; ++s) std::replace(s->in, s->in + s->n_in, static_cast<uint16_t>(from), static_cast<uint16_t>(to));
+      (*results)[i] = to;
+    }
+  }
+
   ScalarProgram& to_;
 };
 
+// A step of one run: where its cells are.
+struct BoundStep {
+  const void* code;  // what computes its kind, in run_steps
+  const void* in[kMaxLoopInputs];
+  Cell* out;
+  const BoundStep* target;
+  Row row;
+  const Attr* attrs;
+  bool (*refuses)(const void*, int64_t);
+};
+
 // Whether the loop came to its end. Not where a step refused: the outermost variables are then those of the turn before,
-// as a turn writes them last.
-bool run_steps(const Step* steps, Cell* cells, void (*tick)()) {
-  for (const Step* at = steps;;) {
-    const void* in[kMaxLoopInputs] = {cells + at->in[0], cells + at->in[1], cells + at->in[2]};
-    switch (at->kind) {
-      case StepKind::kCheckedRow:
-        if (at->refuses(in[1], 1)) return false;
-        [[fallthrough]];
-      case StepKind::kRow:
-        at->row(in, cells + at->out, 1, at->attrs);
-        ++at;
-        break;
-      case StepKind::kCopy4:
-        std::memcpy(cells + at->out, in[0], 4);
-        ++at;
-        break;
-      case StepKind::kCopy:
-        cells[at->out] = cells[at->in[0]];
-        ++at;
-        break;
-      case StepKind::kUnless:
-        at = *static_cast<const bool*>(in[0]) ? at + 1 : steps + at->target;
-        break;
-      case StepKind::kBack:
-        tick();
-        [[fallthrough]];
-      case StepKind::kJump:
-        at = steps + at->target;
-        break;
-      case StepKind::kEnd:
-        return true;
-    }
+// as a turn writes them last. Each kind of step jumps to the next one's by itself, which processors predict better than
+// one jump for all. Without steps: the codes of the kinds.
+bool run_steps(const BoundStep* at, void (*tick)(), const void* const** codes = nullptr) {
+  static const void* const all[] = {&&row, &&checked_row, &&copy4, &&copy, &&unless, &&jump, &&back, &&end};  // as StepKind
+  if (codes) {
+    *codes = all;
+    return true;
+  }
+  goto *at->code;
+checked_row:
+  if (at->refuses(at->in[1], 1)) return false;
+row:
+  at->row(at->in, at->out, 1, at->attrs);
+  ++at;
+  goto *at->code;
+copy4:
+  std::memcpy(at->out, at->in[0], 4);
+  ++at;
+  goto *at->code;
+copy:
+  std::memcpy(at->out, at->in[0], sizeof(Cell));
+  ++at;
+  goto *at->code;
+unless:
+  at = *static_cast<const bool*>(at->in[0]) ? at + 1 : at->target;
+  goto *at->code;
+back:
+  tick();
+jump:
+  at = at->target;
+  goto *at->code;
+end:
+  return true;
+}
+
+void bind(const std::vector<Step>& steps, Cell* cells, BoundStep* to) {
+  const void* const* codes;
+  run_steps(nullptr, nullptr, &codes);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const Step& s = steps[i];
+    to[i] = {codes[static_cast<int>(s.kind)], {cells + s.in[0], cells + s.in[1], cells + s.in[2]}, cells + s.out, to + s.target, s.row,
+             s.attrs, s.refuses};
   }
 }
 
@@ -260,7 +338,12 @@ bool run_scalar_loop(ScalarLoop* loop, const Instruction& at, Tensor** variables
   Cell cells[kMaxCells];
   std::memcpy(cells, program.cells.data(), program.cells.size() * sizeof(Cell));
   for (size_t i = 0; i < n_in; ++i) std::memcpy(cells[i].bytes, input(i)->data, static_cast<size_t>(input(i)->bytes()));
-  const bool ended = run_steps(program.steps.data(), cells, tick);
+  BoundStep few[kFewSteps];
+  std::unique_ptr<BoundStep[]> many;
+  if (program.steps.size() > kFewSteps) many.reset(new BoundStep[program.steps.size()]);
+  BoundStep* const steps = many ? many.get() : few;
+  bind(program.steps, cells, steps);
+  const bool ended = run_steps(steps, tick);
   for (size_t i = 0; i < n_vars; ++i) {
     ShapeRef scalar(Shape::scalar());
     Tensor* t = new_tensor(dtypes[i], scalar.get());

@@ -21,6 +21,7 @@ struct Loops {
   double ns;                    // rough cost of one element
   // Whether the loops must not see the second operand, as a divisor that is zero; null: they take any.
   bool (*refuses)(const void* second, int64_t n) = nullptr;
+  Row single = nullptr;         // one element of each operand; null: rows[0] serves
 };
 
 // `key` is the dtype of the op's key type variable; for an op without any, of its first input.

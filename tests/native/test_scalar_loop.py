@@ -16,15 +16,16 @@ from tapeflow.ops.table import REGISTRY
 Plan = _native.Plan
 INT, LONG, FLOAT, BOOL = tf.int32, tf.int64, tf.float32, tf.bool
 NUMBERS = (INT, LONG, FLOAT)
-ARITHMETIC = ("AddV2", "Sub", "Mul", "Maximum", "FloorDiv", "FloorMod", "TruncateDiv")
+WITHOUT_ERRORS = ("AddV2", "Sub", "Mul", "Maximum")
+ARITHMETIC = (*WITHOUT_ERRORS, "FloorDiv", "FloorMod", "TruncateDiv")
 COMPARISONS = ("Less", "GreaterEqual", "Equal")
 
 
 class Block:
     """A plan of random ops on scalars, with values by dtype."""
 
-    def __init__(self, rng, dtypes, depth):
-        self.rng, self.depth, self.n_in = rng, depth, len(dtypes)
+    def __init__(self, rng, dtypes, depth, numeric=ARITHMETIC):
+        self.rng, self.depth, self.n_in, self.numeric = rng, depth, len(dtypes), numeric
         self.dtypes = list(dtypes)
         self.constants, self.lines = [], []
 
@@ -56,7 +57,7 @@ class Block:
             inputs.append(counter)
             condition = Block(self.rng, [*dtypes, INT], 0)
             more = condition.op("Less", BOOL, len(dtypes), condition.constant(3, INT))
-            body = Block(self.rng, [*dtypes, INT], self.depth - 1)
+            body = Block(self.rng, [*dtypes, INT], self.depth - 1, self.numeric)
             body.fill(4)
             after = body.op("AddV2", INT, len(dtypes), body.constant(1, INT))
             results = [body.pick(d) for d in dtypes] + [after]
@@ -65,7 +66,7 @@ class Block:
         else:
             branches = []
             for _ in range(2 if kind == "if" else 1):
-                branch = Block(self.rng, dtypes, self.depth - 1)
+                branch = Block(self.rng, dtypes, self.depth - 1, self.numeric)
                 branch.fill(3)
                 branches.append(branch.plan([branch.pick(d) for d in dtypes]))
             payload = branches if kind == "if" else branches[0]
@@ -79,7 +80,7 @@ class Block:
             dtype = NUMBERS[self.rng.integers(3)]
             kind = self.rng.integers(8)
             if kind < 4:
-                name = ARITHMETIC[self.rng.integers(len(ARITHMETIC))]
+                name = self.numeric[self.rng.integers(len(self.numeric))]
                 self.op(name, dtype, self.pick(dtype), self.pick(dtype))
             elif kind == 4:
                 self.op(COMPARISONS[self.rng.integers(3)], BOOL, self.pick(dtype), self.pick(dtype))
@@ -102,11 +103,11 @@ def loop(condition, body, n_vars, n_in):
     return Plan("loop", n_in + n_vars, list(range(n_in)), [], [line], outputs)
 
 
-def random_loop(rng):
+def random_loop(rng, numeric):
     dtypes = [INT, INT, LONG, FLOAT, BOOL, INT]  # the first counts; the last is not a variable
     condition = Block(rng, dtypes, 0)
     more = condition.op("Less", BOOL, 0, condition.constant(6, INT))
-    body = Block(rng, dtypes, 2)
+    body = Block(rng, dtypes, 2, numeric)
     body.fill(8)
     results = [body.op("AddV2", INT, 0, body.constant(1, INT)), *[body.pick(d) for d in dtypes[1:5]]]
     return loop(condition.plan([more]), body.plan(results), 5, 6)
@@ -120,12 +121,34 @@ def outcome(run, *inputs):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_loops(seed):
+@pytest.mark.parametrize("numeric", [ARITHMETIC, WITHOUT_ERRORS], ids=["all", "without errors"])
+def test_random_loops(seed, numeric):
     rng = np.random.default_rng(seed)
-    plan = random_loop(rng)
+    plan = random_loop(rng, numeric)
     for _ in range(3):
         values = [0, *rng.integers(-5, 9, 3), rng.integers(2), rng.integers(-3, 9)]
         inputs = [tf.constant(v, d) for v, d in zip(values, [INT, INT, LONG, FLOAT, BOOL, INT], strict=True)]
+        assert outcome(plan, *inputs) == outcome(lambda *x: plan.timeline(*x)[0], *inputs)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_variables_that_become_each_other(seed):
+    """Each variable becomes one of the variables, as they were or changed."""
+    rng = np.random.default_rng(seed)
+    dtypes = [INT] * 5
+    condition, body = Block(None, dtypes, 0), Block(rng, dtypes, 0)
+    more = condition.op("Less", BOOL, 0, condition.constant(7, INT))
+    one = body.constant(1, INT)
+    results = [body.op("AddV2", INT, 0, one)]
+    for _ in range(4):
+        known = [*range(5), *results]
+        results.append(known[rng.integers(len(known))])
+        if rng.random() < 0.5:
+            name = ("AddV2", "Sub", "FloorDiv")[rng.integers(3)]
+            results[-1] = body.op(name, INT, results[-1], known[rng.integers(len(known))])
+    plan = loop(condition.plan([more]), body.plan(results), 5, 5)
+    for first in ([0, 1, 2, 3, 4], [0, 5, 0, -3, 1]):
+        inputs = [tf.constant(v) for v in first]
         assert outcome(plan, *inputs) == outcome(lambda *x: plan.timeline(*x)[0], *inputs)
 
 

@@ -35,7 +35,7 @@ template <typename To, typename From> bool cast_to(KernelCall& c) {
 template <typename To, typename From> void add_cast_loops() {
   register_loops(text("Cast ", dtype_name(DTypeOf<To>::value)), DTypeOf<From>::value,
                  {1, {DTypeOf<From>::value}, DTypeOf<To>::value,
-                  {unary_row<kConvert<To, From>, From>}, kCastCost<To, From>});
+                  {unary_row<kConvert<To, From>, From>}, kCastCost<To, From>, nullptr, unary_single<kConvert<To, From>, From>});
 }
 
 template <typename From> bool cast(KernelCall& c, const CastAttrs& attrs) {

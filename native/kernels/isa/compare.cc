@@ -65,7 +65,7 @@ template <auto F, typename T> bool compare(KernelCall& c) {
 template <auto F, typename T> void add_compare_loops(const char* op) {
   constexpr DType d = DTypeOf<T>::value;
   register_loops(op, d, {2, {d, d}, DType::kBool, {compare_row<F, T, 0>, compare_row<F, T, 1>, compare_row<F, T, 2>},
-                         cost<T>(kCheap)});
+                         cost<T>(kCheap), nullptr, pair_single<F, T>});
 }
 
 TAPEFLOW_ATTRS(EqualityAttrs, incompatible_shape_error);

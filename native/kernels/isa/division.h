@@ -167,7 +167,7 @@ template <typename Want, typename T> void add_integer_division(const char* op) {
   register_kernel(op, {d}, division_kernel<Want, T>);
   register_loops(op, d, {2, {d, d}, d,
                          {pair_row<kDivide<Want, T>, T>, scalar_left_row<kDivide<Want, T>, T>, divide_by_one_row<Want, T>},
-                         cost<T>(kCostly), has_zero<T>});
+                         cost<T>(kCostly), has_zero<T>, pair_single<kDivide<Want, T>, T>});
 }
 
 }  // namespace

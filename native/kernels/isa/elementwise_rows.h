@@ -25,6 +25,11 @@ void unary_row(const void* const* in, void* out, int64_t n, const Attr*) {
   for (int64_t i = 0; i < n; ++i) y[i] = F(x[i]);
 }
 
+// Of one element: no loop begins.
+template <auto F, typename T> void unary_single(const void* const* in, void* out, int64_t, const Attr*) {
+  *static_cast<Stored<decltype(F(T{}))>*>(out) = F(*static_cast<const Stored<T>*>(in[0]));
+}
+
 // For functions that cost much more in a scalar loop: the last elements too are computed as a
 // vector, which overlaps those before it. It is read first: the output may be the input's memory.
 template <auto F, typename T>
@@ -45,8 +50,10 @@ void padded_unary_row(const void* const* in, void* out, int64_t n, const Attr* a
   else std::memcpy(y + last, to, sizeof to);
 }
 
+template <int Cost> constexpr bool kPadded = Cost == kModerate || Cost == kCostly;
+
 template <auto F, int Cost, typename T>
-constexpr Row kUnaryRow = Cost == kModerate || Cost == kCostly ? padded_unary_row<F, T> : unary_row<F, T>;
+constexpr Row kUnaryRow = kPadded<Cost> ? padded_unary_row<F, T> : unary_row<F, T>;
 
 template <auto F, int Cost, typename T> bool unary_kernel(KernelCall& c) {
   return map_unary(c, DTypeOf<decltype(F(T{}))>::value, cost<T>(Cost), kUnaryRow<F, Cost, T>);
@@ -55,7 +62,7 @@ template <auto F, int Cost, typename T> bool unary_kernel(KernelCall& c) {
 template <auto F, int Cost, typename T> void add_unary_loops(const std::string& op) {
   register_loops(op, DTypeOf<T>::value,
                  {1, {DTypeOf<T>::value}, DTypeOf<decltype(F(T{}))>::value,
-                  {kUnaryRow<F, Cost, T>}, cost<T>(Cost)});
+                  {kUnaryRow<F, Cost, T>}, cost<T>(Cost), nullptr, kPadded<Cost> ? nullptr : unary_single<F, T>});
 }
 
 template <auto F, int Cost, typename... T> void add_unary(const char* op) {
@@ -69,6 +76,10 @@ void pair_row(const void* const* in, void* out, int64_t n, const Attr*) {
   const T* __restrict y = static_cast<const T*>(in[1]);
   auto* __restrict z = static_cast<decltype(F(T{}, T{}))*>(out);
   for (int64_t i = 0; i < n; ++i) z[i] = F(x[i], y[i]);
+}
+
+template <auto F, typename T> void pair_single(const void* const* in, void* out, int64_t, const Attr*) {
+  *static_cast<decltype(F(T{}, T{}))*>(out) = F(*static_cast<const T*>(in[0]), *static_cast<const T*>(in[1]));
 }
 
 template <auto F, int Cost, Match M, typename T> bool pair_kernel(KernelCall& c) {
@@ -113,7 +124,7 @@ template <auto F, int Cost, typename T> void add_binary_loops(const char* op) {
   constexpr DType d = DTypeOf<T>::value;
   register_loops(op, d, {2, {d, d}, DTypeOf<decltype(F(T{}, T{}))>::value,
                          {pair_row<F, T>, scalar_left_row<F, T>, scalar_right_row<F, T>},
-                         cost<T>(Cost)});
+                         cost<T>(Cost), nullptr, pair_single<F, T>});
 }
 
 template <auto F, int Cost, typename... T> void add_binary(const char* op) {

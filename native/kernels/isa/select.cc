@@ -35,8 +35,13 @@ template <typename U> void select_into(KernelCall& c, Tensor* out) {
   map_ternary(c, out, cost<U>(kCheap), kSelectRows<U>);
 }
 
+template <typename U> void select_single(const void* const* in, void* out, int64_t, const Attr*) {
+  const U yes = *static_cast<const U*>(in[1]), no = *static_cast<const U*>(in[2]);
+  *static_cast<U*>(out) = *static_cast<const uint8_t*>(in[0]) ? yes : no;
+}
+
 template <typename U> void add_select_loops(DType d) {
-  Loops loops{3, {DType::kBool, d, d}, d, {}, cost<U>(kCheap)};
+  Loops loops{3, {DType::kBool, d, d}, d, {}, cost<U>(kCheap), nullptr, select_single<U>};
   std::copy(kSelectRows<U>, kSelectRows<U> + 8, loops.rows);
   register_loops("SelectV2", d, loops);
 }
