@@ -205,6 +205,35 @@ def predict_signature_def(inputs, outputs: dict[str, Any]):
     )
 
 
+def supervised_train_signature_def(inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
+    """The signature of training. Raises ValueError for empty inputs or outputs.
+
+    Args:
+      inputs, outputs: a dict of tensors by name.
+    """
+    return _supervised(constants.SUPERVISED_TRAIN_METHOD_NAME, inputs, outputs)
+
+
+def supervised_eval_signature_def(inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
+    """The signature of evaluation. Raises ValueError for empty inputs or outputs.
+
+    Args:
+      inputs, outputs: a dict of tensors by name.
+    """
+    return _supervised(constants.SUPERVISED_EVAL_METHOD_NAME, inputs, outputs)
+
+
+def _supervised(method: str, inputs: dict[str, Any], outputs: dict[str, Any]) -> Any:
+    for given, what in ((inputs, "inputs"), (outputs, "outputs")):
+        if not given:
+            raise ValueError(f"{method} {what} cannot be None or empty.")
+    return build_signature_def(
+        {key: build_tensor_info(x) for key, x in inputs.items()},
+        {key: build_tensor_info(y) for key, y in outputs.items()},
+        method,
+    )
+
+
 @public
 def is_valid_signature(signature_def):
     """Whether the tensors and the method of a signature fit each other, as servers need it."""
