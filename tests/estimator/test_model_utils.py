@@ -90,7 +90,10 @@ def test_outputs_for_modes_of_keras_and_of_estimators(x, mode, key, kind):
 
 def test_one_output_is_the_default_and_several_name_it(x):
     output = model_utils.PredictOutput(x)
-    assert model_utils.get_export_outputs({"a": output}, None) == {"a": output, "serving_default": output}
+    assert model_utils.get_export_outputs({"a": output}, None) == {
+        "a": output,
+        "serving_default": output,
+    }
     with pytest.raises(ValueError, match="serving_default"):
         model_utils.get_export_outputs({"a": output, "b": output}, None)
     for wrong in (3, {"a": 3}):

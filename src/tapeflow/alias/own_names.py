@@ -78,7 +78,8 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.eager.function": {"defun": "function.defun:defun"},
     "python.eager.monitoring": {"": "core.monitoring"},
-    "python.eager.tape": {"stop_recording": "core.context:init_scope"},
+    "python.eager.record": {"": "alias.recording"},
+    "python.eager.tape": {"": "alias.recording", "should_record": "alias.recording:should_record_backprop"},
     "python.eager.test": {"TestCase": "testing.case:TestCase", "main": "alias.stand_ins:eager_main"},
     "python.framework.function_def_to_graph": {
         "function_def_to_graph": "graph.interchange.function_def_to_graph:function_def_to_graph",
@@ -332,6 +333,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.saved_model.model_utils.export_utils": {"": "estimator.model_utils.export_utils"},
     "python.saved_model.model_utils.mode_keys": {"": "estimator.model_utils.mode_keys"},
     "python.saved_model.nested_structure_coder": {"": "saved_model.structures"},
+    "python.saved_model.path_helpers": {"": "saved_model.paths"},
     "python.saved_model.revived_types": {"": "saved_model.revived_types"},
     "python.saved_model.signature_constants": {"": "saved_model.constants"},
     "python.saved_model.signature_def_utils_impl": {"": "saved_model.signature_defs"},

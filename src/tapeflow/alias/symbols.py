@@ -30,6 +30,7 @@ class _Attributes(NamedTuple):
 
 
 # By library; a library may add its own.
+TENSORFLOW_API_NAME, KERAS_API_NAME, ESTIMATOR_API_NAME = "tensorflow", "keras", "estimator"
 API_ATTRS = {
     "tensorflow": _Attributes("_tf_api_names", "_tf_api_constants"),
     "keras": _Attributes("_keras_api_names", "_keras_api_constants"),

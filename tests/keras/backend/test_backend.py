@@ -113,3 +113,26 @@ def test_old_formulas(call, want):
 def test_constants_have_the_dtype_that_is_asked_for():
     assert K.constant([1, 2], "int32").dtype == tf.int32
     assert K.constant(1, shape=[2, 3]).shape == [2, 3]
+
+
+def test_products_and_joins_of_sparse_tensors():
+    dense = np.array([[0.0, 2.0, 0.0], [3.0, 0.0, 0.0]], np.float32)
+    other = np.arange(12, dtype=np.float32).reshape(3, 4)
+    sparse = tf.sparse.from_dense(dense)
+    np.testing.assert_allclose(K.dot(sparse, other), dense @ other)
+    joined = K.concatenate([sparse, sparse], axis=-1)
+    assert K.is_sparse(joined)
+    np.testing.assert_allclose(K.to_dense(joined), np.concatenate([dense, dense], -1))
+
+
+def test_a_layer_that_multiplies_a_sparse_input():
+    class Propagate(tf.keras.layers.Layer):
+        def call(self, inputs):
+            features, neighbours = inputs
+            return K.dot(neighbours, features)
+
+    features = tf.keras.Input(shape=(4,))
+    neighbours = tf.keras.Input(shape=(None,), sparse=True)
+    model = tf.keras.Model([features, neighbours], Propagate()([features, neighbours]))
+    values, links = np.random.rand(3, 4).astype(np.float32), np.eye(3, k=1, dtype=np.float32)
+    np.testing.assert_allclose(model([values, tf.sparse.from_dense(links)]), links @ values, rtol=1e-6)

@@ -23,7 +23,11 @@ from tapeflow.saved_model.signature_defs import is_valid_signature
 
 ModeKeys = EstimatorModeKeys
 EXPORT_TAG_MAP = ModeKeyMap(
-    **{KerasModeKeys.PREDICT: ["serve"], KerasModeKeys.TRAIN: ["train"], KerasModeKeys.TEST: ["eval"]}
+    **{
+        KerasModeKeys.PREDICT: ["serve"],
+        KerasModeKeys.TRAIN: ["train"],
+        KerasModeKeys.TEST: ["eval"],
+    }
 )
 SIGNATURE_KEY_MAP = ModeKeyMap(
     **{
@@ -60,7 +64,9 @@ def build_all_signature_defs(
         )
     alternatives = receiver_tensors_alternatives or {}
     if not isinstance(alternatives, dict):
-        raise ValueError(f"`receiver_tensors_alternatives` must be a dict. Received {alternatives}.")
+        raise ValueError(
+            f"`receiver_tensors_alternatives` must be a dict. Received {alternatives}."
+        )
     found = {}
     for prefix, given in {None: receiver_tensors, **alternatives}.items():
         tensors = given if isinstance(given, dict) else {SINGLE_RECEIVER_DEFAULT_NAME: given}
@@ -71,12 +77,18 @@ def build_all_signature_defs(
             except ValueError:  # these tensors cannot serve it
                 continue
     if serving_only:
-        return {name: signature for name, signature in found.items() if is_valid_signature(signature)}
+        return {
+            name: signature for name, signature in found.items() if is_valid_signature(signature)
+        }
     return found
 
 
 def export_outputs_for_mode(
-    mode: str, serving_export_outputs: Any = None, predictions: Any = None, loss: Any = None, metrics: Any = None
+    mode: str,
+    serving_export_outputs: Any = None,
+    predictions: Any = None,
+    loss: Any = None,
+    metrics: Any = None,
 ) -> dict[str, ExportOutput]:
     """The outputs of a model for a mode, by the name of their signature. Raises ValueError for an unknown mode.
 
@@ -110,7 +122,9 @@ def get_export_outputs(export_outputs: Any, predictions: Any) -> dict[str | None
     if not isinstance(export_outputs, dict):
         raise TypeError(f"`export_outputs` must be dict, received: {export_outputs}.")
     if not all(isinstance(each, ExportOutput) for each in export_outputs.values()):
-        raise TypeError(f"Values in `export_outputs` must be ExportOutput objects, received: {export_outputs}.")
+        raise TypeError(
+            f"Values in `export_outputs` must be ExportOutput objects, received: {export_outputs}."
+        )
     if len(export_outputs) == 1:
         ((name, output),) = export_outputs.items()
         return {name: output, DEFAULT: output}

@@ -46,7 +46,9 @@ class ModeKeyMap(Mapping[str, Any]):
         for mode, value in kwargs.items():
             key = _one_name(mode)
             if key in self._values:
-                raise ValueError(f"Multiple keys mapped to the same mode, {mode!r}: {sorted(kwargs)}.")
+                raise ValueError(
+                    f"Multiple keys mapped to the same mode, {mode!r}: {sorted(kwargs)}."
+                )
             self._values[key] = value
 
     def __getitem__(self, key: str) -> Any:

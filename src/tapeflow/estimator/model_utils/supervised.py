@@ -33,7 +33,9 @@ class SupervisedOutput(ExportOutput, abc.ABC):
 
     def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None):
         self.loss = None if loss is None else _tensors(loss, self.LOSS_NAME)
-        self.predictions = None if predictions is None else _tensors(predictions, self.PREDICTIONS_NAME)
+        self.predictions = (
+            None if predictions is None else _tensors(predictions, self.PREDICTIONS_NAME)
+        )
         self.metrics = None if metrics is None else self._parts_of_metrics(metrics)
 
     def _parts_of_metrics(self, metrics: Any) -> dict[str, Any]:
@@ -66,7 +68,9 @@ class SupervisedOutput(ExportOutput, abc.ABC):
         for tensors, kind in (
             (self.loss, self.LOSS_NAME), (self.predictions, self.PREDICTIONS_NAME), (self.metrics, self.METRICS_NAME),
         ):  # fmt: skip
-            outputs.update({_prefixed(name, kind): tensor for name, tensor in (tensors or {}).items()})
+            outputs.update(
+                {_prefixed(name, kind): tensor for name, tensor in (tensors or {}).items()}
+            )
         return type(self)._signature(receiver_tensors, outputs)
 
 
@@ -84,7 +88,11 @@ class EvalOutput(SupervisedOutput):
 
 def _tensors(given: Any, kind: str) -> dict[str, Any]:
     """Tensors by name. Raises ValueError for values that are none."""
-    named = {_joined(key): value for key, value in given.items()} if isinstance(given, dict) else {kind: given}
+    named = (
+        {_joined(key): value for key, value in given.items()}
+        if isinstance(given, dict)
+        else {kind: given}
+    )
     for key, value in named.items():
         if not is_tensor(value):
             raise ValueError(f"{kind} output value must be a Tensor; got {value} for {key!r}.")

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import losses, settings
 from tapeflow.keras.backend.math import reshape, shape
 from tapeflow.keras.backend.values import variable
@@ -28,6 +29,8 @@ from tapeflow.ops.nn.dropout import dropout as nn_dropout
 from tapeflow.ops.nn.normalization import l2_normalize as normalize
 from tapeflow.ops.random.distributions import normal, uniform
 from tapeflow.ops.random.distributions import truncated_normal as truncated_normal_numbers
+from tapeflow.ops.sparse.functions import concat as sparse_concat
+from tapeflow.ops.sparse.functions import sparse_dense_matmul
 
 
 @computes_tensors
@@ -121,13 +124,16 @@ def concatenate(tensors: Any, axis: AxisLike = -1):
     """Join tensors along an axis.
 
     Args:
-      tensors: a list of tensors.
+      tensors: a list of tensors, all dense or all sparse.
       axis: the axis along which they are joined.
 
     Returns:
-      A tensor.
+      A tensor, sparse if they are.
     """
-    return concat(list(tensors), axis)
+    given = list(tensors)
+    if given and all(isinstance(each, SparseTensor) for each in given):
+        return sparse_concat(axis, given)
+    return concat(given, axis)
 
 
 @computes_tensors
@@ -180,7 +186,7 @@ def dot(x, y):
     """Multiply over the last axis of x and the last but one of y.
 
     Args:
-      x, y: tensors of rank 2 or more.
+      x, y: tensors of rank 2 or more; x may be a sparse one of rank 2.
 
     Returns:
       A tensor of the other axes of both.
@@ -188,6 +194,8 @@ def dot(x, y):
     >>> print(tf.keras.backend.dot(tf.ones([2, 3, 4]), tf.ones([5, 4, 6])).shape)
     (2, 3, 5, 6)
     """
+    if isinstance(x, SparseTensor):
+        return sparse_dense_matmul(x, y)
     rank = builtins.max(convert_to_tensor(y).shape.rank - 2, 0)
     first = convert_to_tensor(x)
     if first.shape.rank > 2 or rank:
