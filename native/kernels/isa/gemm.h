@@ -156,13 +156,37 @@ void multiply_panel(int64_t m, int width, int64_t k, Matrix<T> a, const T* b, in
   }
 }
 
-// c[1, n] = a[1, k] b[k, n], B's rows contiguous: eight vectors at a time.
+// c[0..n) += a[0..kRows) b[kRows, n], n being a multiple of the lanes.
+template <typename T, int kRows> void add_rows(int64_t n, Matrix<T> a, Matrix<T> b, T* c) {
+  Vec<T> x[kRows];
+  for (int r = 0; r < kRows; ++r) x[r] = broadcast_lane(a.data[r * a.cols]);
+  for (int64_t j = 0; j < n; j += kLanes<T>) {
+    Vec<T> sum = load(c + j);
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sum += x[r] * load(b.data + r * b.rows + j);
+    store(c + j, sum);
+  }
+}
+
+// c[1, n] = a[1, k] b[k, n], B's rows contiguous. Wide rows are read from their beginning to their end, a few at a time,
+// which is how processors fetch ahead; the sums of a part of c wait in the first-level cache.
 template <typename T> void multiply_row(int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T* c) {
-  constexpr int wide = 8 * kLanes<T>;
+  constexpr int64_t part = 8192 / sizeof(T), eight = 8 * kLanes<T>;
+  const int64_t wide = n < 3 * eight ? 0 : n / kLanes<T> * kLanes<T>;
+  for (int64_t j = 0; j < wide; j += part) {
+    const int64_t width = std::min(part, wide - j);
+    std::memset(c + j, 0, static_cast<size_t>(width) * sizeof(T));
+    int64_t p = 0;
+    for (; p + 8 <= k; p += 8) add_rows<T, 8>(width, a.at(0, p), b.at(p, j), c + j);
+    if (p + 4 <= k) {
+      add_rows<T, 4>(width, a.at(0, p), b.at(p, j), c + j);
+      p += 4;
+    }
+    for (; p < k; ++p) add_rows<T, 1>(width, a.at(0, p), b.at(p, j), c + j);
+  }
   a.rows = 1;
-  int64_t j = 0;
-  for (; j + wide <= n; j += wide)
-    tile<T, 1, 8, true>(k, a, b.data + j, b.rows, c + j, n, kLanes<T>, false);
+  int64_t j = wide;
+  for (; j + eight <= n; j += eight) tile<T, 1, 8, true>(k, a, b.data + j, b.rows, c + j, n, kLanes<T>, false);
   for (; j < n; j += kPanel<T>) {
     const int width = static_cast<int>(std::min<int64_t>(kPanel<T>, n - j));
     multiply_panel(1, width, k, a, b.data + j, b.rows, c + j, n);
