@@ -312,3 +312,10 @@ def test_workers_take_their_rows_of_batches():
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
     whole, _ = of_worker(dataset.with_options(options), 2, 0)
     assert [x.numpy().tolist() for x in whole] == [[0, 1], [2, 3], [4, 5], [6]]
+
+
+def test_a_strategy_has_no_mesh():
+    """Keras 2 tells strategies of DTensor by that name, and shows how a model's variables are shared out."""
+    distribute = tf.distribute
+    for strategy in (distribute.get_strategy(), distribute.MirroredStrategy(), distribute.OneDeviceStrategy("CPU:0")):
+        assert not hasattr(strategy, "_mesh")

@@ -75,3 +75,23 @@ def test_normalization_takes_integers(name):
     result = layer(np.array([[1, 2], [5, 3]]))
     assert result.dtype == tf.float32
     np.testing.assert_array_equal(result, layer(tf.constant([[1.0, 2.0], [5.0, 3.0]])))
+
+
+def test_sizes_that_inputs_declare_are_known_where_those_of_the_data_are_not():
+    seen = []
+
+    class Sees(tf.keras.layers.Layer):
+        def call(self, inputs):
+            seen.append(inputs.shape.as_list())
+            return inputs
+
+    inputs = tf.keras.Input(batch_shape=(1, 3))
+    model = tf.keras.Model(inputs, tf.keras.layers.Dense(2)(Sees()(inputs)))
+    seen.clear()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def apply(x):
+        return model(x)
+
+    assert apply(np.ones([1, 3], np.float32)).shape == (1, 2)
+    assert seen == [[1, 3]]

@@ -236,7 +236,7 @@ class Strategy:
             if self.num_replicas_in_sync == 1:
                 return body(0, None)
             together = single_program.traced(
-                self._mesh(), replica, (tuple(args), dict(kwargs)), _is_mirrored, self._processes
+                self._device_numbers(), replica, (tuple(args), dict(kwargs)), _is_mirrored, self._processes
             )
             if together is not None:
                 return together.results
@@ -270,12 +270,12 @@ class Strategy:
             with self._scope():
                 yield
 
-    def _mesh(self) -> tuple[int, ...]:
+    def _device_numbers(self) -> tuple[int, ...]:
         return single_program.mesh(self._devices, self._processes.size > 1)
 
     def _shares_out(self) -> Any:
         """A context in which functions run on the devices of all replicas, each with a part of every batch."""
-        return replicas.over(() if self._processes.size > 1 else self._mesh())
+        return replicas.over(() if self._processes.size > 1 else self._device_numbers())
 
     def _beside_variables(self) -> Any:
         """The scope of the device of variables: the first accelerator; further ones have copies."""
@@ -445,7 +445,7 @@ class Strategy:
                 return fn(*given)
 
         with self._entered():
-            return single_program.node(self._mesh(), replica, args, _is_mirrored, self._processes)
+            return single_program.node(self._device_numbers(), replica, args, _is_mirrored, self._processes)
 
     # What happens to values that replicas assign to a variable that does not say so.
     _aggregation = VariableAggregation.NONE

@@ -138,7 +138,7 @@ def _problem(x: Tensor, spec: InputSpec):
 
 
 def conformed(tensor: KerasTensor, value: TensorLike):
-    """An input with the rank that was declared, where a last axis of size 1 makes the difference; and its dtype."""
+    """An input with the declared dtype and shape, and the rank, where a last axis of size 1 makes the difference."""
     if not isinstance(value, Tensor) or tensor._shape.rank is None or value.shape.rank is None:
         return value
     have, want = value.shape.rank, tensor._shape.rank
@@ -152,6 +152,8 @@ def conformed(tensor: KerasTensor, value: TensorLike):
         and tensor._dtype != dtypes.string
     ):
         value = cast(value, tensor._dtype)
+    if value.shape.rank == want and value.shape.is_compatible_with(tensor._shape):
+        value.set_shape(tensor._shape)  # what data of a graph do not say, as the size of a batch
     return value
 
 
