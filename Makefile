@@ -72,6 +72,7 @@ sbom: wheel
 test-sample: build $(VENV)/.ready-test $(VENV)/.ready-xla
 	$(PY) -m pytest -n $(JOBS) -m "(slow or xla) and not stress and not oracle and not gpu" --one-in 40 $(ARGS)
 	TAPEFLOW_VIRTUAL_GPUS=2 $(PY) -m pytest -n $(JOBS) -m xla tests/xla/test_devices.py tests/xla/test_sessions.py tests/xla/test_replicas.py
+	TAPEFLOW_VIRTUAL_TPUS=4 $(PY) -m pytest -n $(JOBS) -m xla tests/tpu/test_strategy.py
 
 test-slow: build $(VENV)/.ready-test
 	$(PY) -m pytest -m "slow and not oracle and not gpu and not xla" $(ARGS)
@@ -116,9 +117,10 @@ SEED ?= 1
 fuzz-oracle: build $(VENV)/.ready-test
 	$(PY) tests/api/test_calls_oracle.py --calls $(CALLS) --seed $(SEED) $(ARGS)
 
-# What compiles graphs with XLA, two of its CPU devices standing for GPUs; installs jax.
+# What compiles graphs with XLA, some of its CPU devices standing for GPUs and TPUs; installs jax.
 test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla
 	TAPEFLOW_VIRTUAL_GPUS=2 $(PY) -m pytest -n $(JOBS) -m "xla and not slow and not gpu" $(ARGS)
+	TAPEFLOW_VIRTUAL_TPUS=4 $(PY) -m pytest -n $(JOBS) -m xla tests/tpu/test_strategy.py
 
 # TF_PYTHON, TORCH_PYTHON, JAX_PYTHON name the interpreters of the peers to compare with.
 bench: build

@@ -16,8 +16,7 @@ REASONS: dict[str, str] = {
         "tpu.experimental.StochasticGradientDescentParameters tpu.experimental.embedding_column "
         "tpu.experimental.shared_embedding_columns",
     "Processes train together by strategies: there are no servers that others connect to":
-        "config.experimental.ClusterDeviceFilters config.experimental_connect_to_cluster "
-        "config.experimental_connect_to_host data.experimental.service.* data.experimental.distributed_save "
+        "config.experimental.ClusterDeviceFilters data.experimental.service.* data.experimental.distributed_save "
         "distribute.experimental.rpc.* "
         "distribute.experimental.PreemptionWatcher profiler.experimental.client.* profiler.experimental.server.*",
     "There is no MLIR underneath":

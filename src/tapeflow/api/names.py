@@ -527,6 +527,7 @@ core.config: experimental_run_functions_eagerly=run_functions_eagerly functions_
 core.config: get_logical_device_configuration get_soft_device_placement get_visible_devices list_logical_devices
 core.config: list_physical_devices run_functions_eagerly set_logical_device_configuration set_soft_device_placement
 core.config: set_visible_devices
+distribute.remote: experimental_connect_to_cluster experimental_connect_to_host
 """,
     "config.experimental": """\
 core.config: VirtualDeviceConfiguration enable_op_determinism enable_tensor_float_32_execution get_device_details

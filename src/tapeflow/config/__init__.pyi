@@ -18,11 +18,15 @@ from tapeflow.core.config import run_functions_eagerly as run_functions_eagerly
 from tapeflow.core.config import set_logical_device_configuration as set_logical_device_configuration
 from tapeflow.core.config import set_soft_device_placement as set_soft_device_placement
 from tapeflow.core.config import set_visible_devices as set_visible_devices
+from tapeflow.distribute.remote import experimental_connect_to_cluster as experimental_connect_to_cluster
+from tapeflow.distribute.remote import experimental_connect_to_host as experimental_connect_to_host
 __all__ = [
     "LogicalDevice",
     "LogicalDeviceConfiguration",
     "PhysicalDevice",
     "experimental",
+    "experimental_connect_to_cluster",
+    "experimental_connect_to_host",
     "experimental_functions_run_eagerly",
     "experimental_run_functions_eagerly",
     "functions_run_eagerly",

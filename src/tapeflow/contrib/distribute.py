@@ -9,7 +9,6 @@ from tapeflow.compat.v1.distribute import get_loss_reduction
 from tapeflow.distribute import (
     CrossDeviceOps,
     ReplicaContext,
-    TPUStrategy,
     get_replica_context,
     get_strategy,
     has_strategy,
@@ -22,6 +21,7 @@ from tapeflow.distribute import ParameterServerStrategy as _ParameterServerStrat
 from tapeflow.distribute import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps
 from tapeflow.distribute import Strategy as DistributionStrategy
 from tapeflow.distribute import StrategyExtended as DistributionStrategyExtended
+from tapeflow.distribute.tpu_strategy import TPUStrategyV1 as TPUStrategy
 
 __all__ = [
     "AllReduceCrossDeviceOps", "CollectiveAllReduceStrategy", "CrossDeviceOps", "DistributeConfig",

@@ -23,7 +23,6 @@ from tapeflow.distribute.strategies import (
     MultiWorkerMirroredStrategy,
     OneDeviceStrategy,
     ParameterServerStrategy,
-    TPUStrategy,
 )
 from tapeflow.distribute.strategy import (
     ReplicaContext,
@@ -35,6 +34,7 @@ from tapeflow.distribute.strategy import (
     has_strategy,
     in_cross_replica_context,
 )
+from tapeflow.distribute.tpu_strategy import TPUStrategy
 from tapeflow.distribute.values import DistributedValues
 
 _LAZY = ("cluster_resolver", "coordinator", "experimental")

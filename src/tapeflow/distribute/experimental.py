@@ -9,9 +9,9 @@ from tapeflow.distribute.strategies import (
     CentralStorageStrategy,
     MultiWorkerMirroredStrategy,
     ParameterServerStrategy,
-    TPUStrategy,
 )
 from tapeflow.distribute.strategy import ValueContext
+from tapeflow.distribute.tpu_strategy import ExperimentalTPUStrategy as TPUStrategy
 
 __all__ = [
     "CentralStorageStrategy",

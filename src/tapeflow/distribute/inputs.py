@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import context
-from tapeflow.core.errors import OutOfRangeError
+from tapeflow.core.errors import OutOfRangeError, UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.iteration.iterating import Optional
 from tapeflow.distribute.processes import ALONE
-from tapeflow.distribute.sharding import of_worker
+from tapeflow.distribute.sharding import of_worker, shares
 from tapeflow.distribute.values import PerReplica
+from tapeflow.function.autograph.operators.dataset_loop import next_element, next_if_any
 from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.rows import shape
+from tapeflow.ops.math.arithmetic import minimum
 
 __all__ = [
     "DistributedDataset",
@@ -100,10 +103,14 @@ def distributed(
         dataset, even = of_worker(dataset, shares.size, shares.rank)
     if n > 1:
         dataset = dataset.batch(n) if per_replica else dataset
-    made = DistributedDataset.__new__(DistributedDataset)
     endless = int(dataset.cardinality()) == INFINITE_CARDINALITY
-    made.__dict__.update(dataset.__dict__, _even=even or endless)
-    made._strategy, made._plain, made._stacked = strategy, dataset, per_replica and n > 1
+    return _over(dataset, strategy, per_replica and n > 1, even or endless)
+
+
+def _over(dataset: Any, strategy: Any, stacked: bool, even: bool) -> DistributedDataset:
+    made = DistributedDataset.__new__(DistributedDataset)
+    made.__dict__.update(dataset.__dict__, even=even)
+    made._strategy, made.plain, made.stacked = strategy, dataset, stacked
     return made
 
 
@@ -115,24 +122,47 @@ class DistributedDataset(Dataset):
     """
 
     _strategy: Any
-    _plain: Any
-    _stacked: bool
-    _even: bool  # whether all processes have as many elements
+    plain: Any
+    stacked: bool
+    even: bool  # whether all processes have as many elements
 
     @property
     def element_spec(self) -> Any:
         """The specs of an element of the dataset behind."""
-        return self._plain.element_spec
+        return self.plain.element_spec
+
+    @property
+    def _trace_key(self) -> Any:
+        return super()._trace_key, self._strategy, self.stacked
 
     def __iter__(self) -> Any:
-        alone = len(self._strategy.extended.own_replicas) == 1
-        if (alone and self._even) or not context.executing_eagerly():
+        n = len(self._strategy.extended.own_replicas)
+        if n == 1 and (self.even or not context.executing_eagerly()):
             return super().__iter__()
         return DistributedIterator(self)
 
+    def shared_out(self, element: Any) -> Any:
+        """An element of the dataset behind as PerReplica values: a part of each tensor for each replica.
+
+        Args:
+          element: a structure of tensors.
+        """
+        n = len(self._strategy.extended.own_replicas)
+        if n == 1:
+            return element
+
+        def of_replicas(x: Any) -> Any:
+            if not self.stacked:
+                return PerReplica(shares(x, n))
+            rows = x.shape[0]
+            last = (shape(x)[0] if rows is None else rows) - 1
+            return PerReplica([x[i if rows is not None and i < rows else minimum(i, last)] for i in range(n)])
+
+        return nest.map_structure(of_replicas, element)
+
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
-        return self._plain.make_initializable_iterator(shared_name)
+        return self.plain.make_initializable_iterator(shared_name)
 
     def make_input_iterator(self) -> Any:
         """What `get_next()` can be asked of: in a graph after its `initializer` ran, else at once (1.x)."""
@@ -140,7 +170,7 @@ class DistributedDataset(Dataset):
 
     def make_one_shot_iterator(self) -> Any:
         """An iterator of a graph (1.x)."""
-        return self._plain.make_one_shot_iterator()
+        return self.plain.make_one_shot_iterator()
 
 
 class DistributedIterator:
@@ -152,24 +182,29 @@ class DistributedIterator:
 
     def __init__(self, dataset: DistributedDataset):
         self._dataset = dataset
-        self._elements = iter(dataset._plain)
+        self._elements = iter(dataset.plain)
 
     def __iter__(self) -> DistributedIterator:
         return self
 
     def __next__(self) -> Any:
-        element = next(self._elements) if self._dataset._even else self._next_of_any()
-        n = len(self._dataset._strategy.extended.own_replicas)
-        if n == 1:
-            return element
+        return self.shared_out(next(self._elements) if self._dataset.even else self._next_of_any())
 
-        def shared(x: Any) -> Any:
-            if self._dataset._stacked:
-                return PerReplica([x[min(i, int(x.shape[0]) - 1)] for i in range(n)])
-            size = -(-int(x.shape[0]) // n)
-            return PerReplica([x[i * size : (i + 1) * size] for i in range(n)])
+    def shared_out(self, element: Any) -> Any:
+        """An element of the dataset behind as PerReplica values: a part of each tensor for each replica.
 
-        return nest.map_structure(shared, element)
+        Args:
+          element: a structure of tensors.
+        """
+        return self._dataset.shared_out(element)
+
+    def _staged_pass(self) -> Any:
+        if not self._dataset.even:
+            raise UnimplementedError(
+                None, None, "Elements of a dataset of which processes may have different numbers are taken outside of "
+                "functions."
+            )  # fmt: skip
+        return self._elements._staged_pass()
 
     def _next_of_any(self) -> Any:
         """The next element, which is empty where this process has none and another has one."""
@@ -185,6 +220,8 @@ class DistributedIterator:
 
     def get_next(self) -> Any:
         """The next element. Raises OutOfRangeError after the last."""
+        if not context.executing_eagerly():
+            return next_element(self)
         try:
             return next(self)
         except StopIteration:
@@ -192,8 +229,11 @@ class DistributedIterator:
 
     def get_next_as_optional(self) -> Any:
         """The next element as an optional, which has none after the last."""
+        if not context.executing_eagerly():
+            present, value = next_if_any(self)
+            return Optional(value, self.element_spec, present)
         try:
-            return Optional.from_value(next(self))
+            return Optional(next(self), self.element_spec, True)
         except StopIteration:
             return Optional.empty(self._dataset.element_spec)
 
@@ -202,5 +242,14 @@ class DistributedIterator:
         """The specs of an element."""
         return self._dataset.element_spec
 
+
+# As an argument of a function it is the dataset behind, shared out by the same strategy.
+nest.register_composite(
+    DistributedDataset,
+    lambda dataset: nest.flatten(dataset.plain, expand_composites=True),
+    lambda like, parts: _over(
+        nest.pack_sequence_as(like.plain, parts, expand_composites=True), like._strategy, like.stacked, like.even
+    ),
+)
 
 boundaries(globals())

@@ -6,12 +6,11 @@ from typing import Any
 
 from tapeflow.core import config, context, device
 from tapeflow.core.device import canonical_name
-from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.processes import ALONE, joined
 from tapeflow.distribute.resolvers import TFConfigClusterResolver
 from tapeflow.distribute.strategy import Strategy
-from tapeflow.distribute.tpu_resolver import TPUClusterResolver
 
 __all__ = [
     "CentralStorageStrategy",
@@ -19,7 +18,6 @@ __all__ = [
     "MultiWorkerMirroredStrategy",
     "OneDeviceStrategy",
     "ParameterServerStrategy",
-    "TPUStrategy",
 ]
 
 
@@ -132,28 +130,6 @@ class ParameterServerStrategy(Strategy):
     def __init__(self, cluster_resolver: Any = None, variable_partitioner: Any = None):
         super().__init__()
         self._cluster_resolver = cluster_resolver
-
-
-class TPUStrategy(Strategy):
-    """A replica on each core of a TPU.
-
-    Args:
-      tpu_cluster_resolver: says where the TPU is.
-      experimental_device_assignment: which cores are used.
-      experimental_spmd_xla_partitioning: whether the compiler parts tensors.
-
-    Raises:
-      ValueError: where nothing says which TPU is meant.
-      NotFoundError: there are no TPUs that programs of this package run on.
-    """
-
-    def __init__(
-        self, tpu_cluster_resolver: Any = None, experimental_device_assignment: Any = None,
-        experimental_spmd_xla_partitioning: bool = False,
-    ):  # fmt: skip
-        if tpu_cluster_resolver is None:
-            TPUClusterResolver("")
-        raise NotFoundError(None, None, "No TPU devices found.")
 
 
 boundaries(globals())

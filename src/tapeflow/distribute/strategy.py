@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import config, context, replicas
-from tapeflow.core.convert import is_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
@@ -635,7 +635,8 @@ class MirroredVariable(Variable):
             method(found, *args, **kwargs)
             return self
 
-        return replicas.state.replica.merge_call(once, (value,))
+        own = value if is_tensor(value) else convert_to_tensor(value, self.dtype)
+        return replicas.state.replica.merge_call(once, (own,))
 
     def assign(self, value, *args, **kwargs):
         if replicas.several():

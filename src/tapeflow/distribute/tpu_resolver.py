@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from tapeflow import train
+from tapeflow.core import config
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.resolvers import ClusterResolver
@@ -77,8 +78,8 @@ class TPUClusterResolver(ClusterResolver):
         return train.ClusterSpec(jobs)
 
     def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
-        """Return how many cores the TPU has: {"TPU": 0}, as none is found."""
-        return {"TPU": 0}
+        """Return how many cores the TPU has; {"TPU": 0} for one of another machine, which is not asked."""
+        return {"TPU": 0 if self.master() else len(config.list_logical_devices("TPU"))}
 
 
 boundaries(globals())

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.tpu_resolver import TPUClusterResolver
+from tapeflow.tpu.topology import Topology
 
 
 class TPUSystemMetadata(NamedTuple):
@@ -58,21 +59,26 @@ class HardwareFeature:
         return self.tpu_hardware_feature_proto.num_embedding_devices_per_chip
 
 
-def initialize_tpu_system(cluster_resolver: Any = None) -> Any:
+def initialize_tpu_system(cluster_resolver: Any = None) -> Topology:
     """Start the TPUs of a cluster.
 
     Args:
       cluster_resolver: a `tf.distribute.cluster_resolver.TPUClusterResolver`; None: that of the environment.
 
+    Returns:
+      Where its cores are: in one line.
+
     Raises:
       ValueError: where nothing says which TPU is meant.
       NotFoundError: there are no TPUs that programs of this package run on.
     """
-    _checked(cluster_resolver)
-    raise NotFoundError(
-        None, None, "TPUs not found in the cluster. Failed in initialization: No OpKernel was registered to support Op "
-        "'ConfigureDistributedTPU'."
-    )  # fmt: skip
+    count = _cores(cluster_resolver)
+    if not count:
+        raise NotFoundError(
+            None, None, "TPUs not found in the cluster. Failed in initialization: No OpKernel was registered to "
+            "support Op 'ConfigureDistributedTPU'."
+        )  # fmt: skip
+    return Topology(mesh_shape=[count, 1, 1, 1], device_coordinates=[[[i, 0, 0, 0] for i in range(count)]])
 
 
 def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
@@ -85,8 +91,13 @@ def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
       ValueError: where nothing says which TPU is meant.
       InvalidArgumentError: there are no TPUs that programs of this package run on.
     """
-    _checked(cluster_resolver)
-    raise InvalidArgumentError(None, None, "No OpKernel was registered to support Op 'ShutdownDistributedTPU'.")
+    if not _cores(cluster_resolver):
+        raise InvalidArgumentError(None, None, "No OpKernel was registered to support Op 'ShutdownDistributedTPU'.")
+
+
+def _cores(cluster_resolver: Any) -> int:
+    """How many cores there are of the TPU that is meant."""
+    return int(_checked(cluster_resolver).num_accelerators()["TPU"])
 
 
 def _checked(cluster_resolver: Any) -> TPUClusterResolver:

@@ -18,7 +18,7 @@ def get_loss_reduction() -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "experimental":
-        return importlib.import_module("tapeflow.distribute.experimental")
+        return importlib.import_module("tapeflow.compat.v1.distribute.experimental")
     return getattr(_distribute, name)
 
 

@@ -1,6 +1,6 @@
 """Elements of datasets while a graph is built: nodes take the next one each time they run.
 
-Datasets and iterators say how, by their `_staged_pass()`.
+Datasets and iterators say how, by their `_staged_pass()`; those of several replicas share each element out.
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ from tapeflow.core.structures import nest
 from tapeflow.function.autograph.operators import staging
 
 
+def _of_replicas(source: Any, element: Any) -> Any:
+    """What a source gives for an element of the dataset behind it: the same, or parts for replicas."""
+    return source.shared_out(element) if hasattr(source, "shared_out") else element
+
+
 def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
     """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
     elements = source._staged_pass()
 
     def one(_: Any, *held: Any) -> list[Any]:
-        body(elements.value(*held))
+        body(_of_replicas(source, elements.value(*held)))
         if more is None:
             return elements.step()
         goes_on = more()
@@ -30,7 +35,7 @@ def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
 
 def next_element(iterator: Any) -> Any:
     """The next element of an iterator, as tensors of the graph; OutOfRangeError when it runs at the end."""
-    return iterator._staged_pass().next()
+    return _of_replicas(iterator, iterator._staged_pass().next())
 
 
 def next_if_any(iterator: Any) -> tuple[Any, Any]:
@@ -46,7 +51,7 @@ def next_if_any(iterator: Any) -> tuple[Any, Any]:
         return nest.flatten(elements.blank(), expand_composites=True)
 
     found = staging.cond(there, value, blank)
-    return there, nest.pack_sequence_as(spec, found, expand_composites=True)
+    return there, _of_replicas(iterator, nest.pack_sequence_as(spec, found, expand_composites=True))
 
 
 def next_or(iterator: Any, default: Callable[[], Any], choose: Callable[..., Any]) -> Any:
