@@ -33,14 +33,14 @@ class PythonKernel {
     for (const Arg& spec : *c_.op->inputs) {
       if (!spec.list) {
         see_variable(spec, c_.in[at], &variables);
-        inputs.emplace_back(argument(c_.in[at++]));
+        inputs.emplace_back(argument(spec, c_.in[at++]));
         continue;
       }
       const int n = c_.list_sizes[list++];
       Ref l = unfinished_list(n);
       for (int k = 0; k < n; ++k) {
         see_variable(spec, c_.in[at], &variables);
-        PyList_SET_ITEM(l.get(), k, argument(c_.in[at++]));
+        PyList_SET_ITEM(l.get(), k, argument(spec, c_.in[at++]));
       }
       inputs.emplace_back(whole(std::move(l)));
     }
@@ -79,9 +79,10 @@ class PythonKernel {
     if (Variable* v = variable_behind(t)) variables->push_back(v);
   }
 
-  // New reference: what the Python kernel sees of input i.
-  PyObject* argument(Tensor* t) {
-    if (t->dtype != DType::kResource) return to_array(t, false);
+  // New reference: what the Python kernel sees of an input: the object behind a handle, but the handle itself where the
+  // op takes tensors of any dtype and hands them on.
+  PyObject* argument(const Arg& spec, Tensor* t) {
+    if (t->dtype != DType::kResource || spec.type_var >= 0) return to_array(t, false);
     if (!t->payload) return Py_NewRef(reinterpret_cast<PyObject*>(t));
     if (Variable* v = variable_behind(t)) return Py_NewRef(reinterpret_cast<PyObject*>(v));
     PyObject* found = element_object(t);

@@ -212,6 +212,7 @@ TAPEFLOW_ATTRS(ResourceGatherAttrs, batch_dims, validate_indices, dtype);
 bool resource_gather(KernelCall& c, const ResourceGatherAttrs& attrs) {
   const OwnedTensor params = value_of(c.in[0]);
   if (is_object(params->dtype) || !params->on_host() || attrs.batch_dims.i != 0) return false;
+  if (params->dtype != attrs.dtype.type()) return false;  // the Python kernel says so
   if (params->rank() < 1) throw invalid("params must be at least 1 dimensional");
   c.out[0] = gather_axis(params.get(), c.in[1], 0, 0);
   return true;
@@ -219,9 +220,9 @@ bool resource_gather(KernelCall& c, const ResourceGatherAttrs& attrs) {
 
 TAPEFLOW_ATTRS(ResourceGatherNdAttrs, dtype);
 
-bool resource_gather_nd(KernelCall& c, const ResourceGatherNdAttrs&) {
+bool resource_gather_nd(KernelCall& c, const ResourceGatherNdAttrs& attrs) {
   const OwnedTensor params = value_of(c.in[0]);
-  if (is_object(params->dtype) || !params->on_host()) return false;
+  if (is_object(params->dtype) || !params->on_host() || params->dtype != attrs.dtype.type()) return false;
   c.out[0] = gather_nd_of(params.get(), c.in[1]);
   return true;
 }

@@ -22,8 +22,8 @@ bool updatable(Update op, DType d) {
 
 void check_dtype(const Tensor* x, const Tensor* updates) {
   if (x->dtype != updates->dtype) {
-    throw invalid("Trying to update a variable of dtype ", dtype_name(x->dtype), " with values of dtype ",
-                  dtype_name(updates->dtype));
+    throw invalid("Trying to assign variable with wrong dtype. Expected ", dtype_short_name(x->dtype), " got ",
+                  dtype_short_name(updates->dtype));
   }
 }
 

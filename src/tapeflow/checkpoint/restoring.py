@@ -25,6 +25,7 @@ from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.state.variable import Variable
+from tapeflow.ops.validate import type_text
 
 _numbers = itertools.count()
 
@@ -283,8 +284,8 @@ def assign(variable: Any, reader: Reader, key: str, to_load: Any = None) -> None
         raise InvalidArgumentError(
             None,
             None,
-            f"tensor_name = {key}; expected dtype {_plain(variable.dtype.base_dtype)} does not equal "
-            f"original dtype {_plain(dtype)} [Op:RestoreV2]",
+            f"tensor_name = {key}; expected dtype {type_text(variable.dtype.base_dtype)} does not equal "
+            f"original dtype {type_text(dtype)} [Op:RestoreV2]",
         )
     shape = reader.shape(key)
     if not variable.shape.is_compatible_with(shape):
@@ -301,10 +302,6 @@ def assign(variable: Any, reader: Reader, key: str, to_load: Any = None) -> None
         value = convert_to_tensor(array.tolist() if dtype == dtypes.string else array, dtype)
     with init_scope():  # also for a variable that a function makes while it is traced
         variable.assign(value)
-
-
-def _plain(dtype: Any) -> str:
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
 class CheckpointLoadStatus:

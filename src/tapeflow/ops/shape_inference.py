@@ -13,6 +13,7 @@ import numpy as np
 
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import partial_values
+from tapeflow.ops.validate import invalid, type_text
 
 Shape = tuple[int | None, ...] | None
 
@@ -52,9 +53,18 @@ class Call:
         """The dtype of input `i`."""
         return self.inputs[i].dtype
 
-    def variable(self, i: int) -> Shape:
-        """The shape of the variable that the handle `i` stands for."""
-        return getattr(self.inputs[i], "handle_shape", None)
+    def variable(self, i: int, dtype: DType | None = None) -> Shape:
+        """The shape of the variable that the handle `i` stands for.
+
+        Raises InvalidArgumentError where it is known not to hold values of `dtype`.
+        """
+        handle = self.inputs[i]
+        held = getattr(handle, "handle_dtype", None)
+        if dtype is not None and held is not None and held.base_dtype != dtype:
+            raise invalid(
+                f"Trying to read variable with wrong dtype. Expected {type_text(held)} got {type_text(dtype)}"
+            )
+        return getattr(handle, "handle_shape", None)
 
     def attr(self, name: str) -> Any:
         attrs = self._attrs

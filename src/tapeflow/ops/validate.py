@@ -21,6 +21,13 @@ def shape_text(shape: Iterable) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in shape) + "]"
 
 
+def type_text(dtype: DType) -> str:
+    """A dtype as TensorFlow's error messages write it: `float` for float32, `half` for float16."""
+    name = dtype.base_dtype.name
+    text = {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
+    return text + "_ref" if dtype.name.endswith("_ref") else text
+
+
 def known(x: Any) -> bool:
     """Whether the elements of `x` are there to be looked at; they are not while the call is compiled."""
     return isinstance(x, (np.ndarray, np.generic, int, float))

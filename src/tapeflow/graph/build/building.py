@@ -209,6 +209,11 @@ def node(
     if handle is not None:
         known, op.outputs[0].handle_dtype = handle(attrs)
         op.outputs[0].handle_shape = None if known.rank is None else tuple(known.as_list())
+    elif row.forwards and len(inputs) == len(op.outputs):
+        for given, output in zip(inputs, op.outputs, strict=True):
+            if output.dtype == dtypes.resource:
+                output.handle_dtype = getattr(given, "handle_dtype", None)
+                output.handle_shape = getattr(given, "handle_shape", None)
     return op
 
 

@@ -36,6 +36,7 @@ from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.binder import MOST_OUTPUTS, Schema, dtypes_of
 from tapeflow.ops.state.resource_op import handle_of, row_of
 from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.validate import type_text
 
 # Nodes of loops and conditions as TensorFlow wrote them before these were functions.
 _FRAMES = frozenset(
@@ -190,9 +191,9 @@ class NodeMaker:
                 )
         allowed = attr.allowed_values.list
         if attr.type == "type" and len(allowed.type) and value.as_datatype_enum not in allowed.type:
-            choices = ", ".join(op_defs.type_name(dtypes.as_dtype(t)) for t in allowed.type)
+            choices = ", ".join(type_text(dtypes.as_dtype(t)) for t in allowed.type)
             raise ValueError(
-                f"Value for attr '{attr.name}' of {op_defs.type_name(value)} is not in the list of allowed "
+                f"Value for attr '{attr.name}' of {type_text(value)} is not in the list of allowed "
                 f"values: {choices}\n\t; NodeDef: "
                 f"{{{{node {name}}}}}; {op_defs.short(definition)}"
             )
@@ -257,7 +258,7 @@ def _missing(attr: str, definition: Any, name: str) -> ValueError:
 def _check_inputs(schema: Schema, values: dict[str, Any], inputs: Sequence[Any], name: str) -> None:
     expected = schema.expected(values, len(inputs))
     if len(expected) != len(inputs):
-        kinds = ", ".join("..." if t is None else op_defs.type_name(t) for t in expected)
+        kinds = ", ".join("..." if t is None else type_text(t) for t in expected)
         raise ValueError(
             f"NodeDef expected inputs '{kinds}' do not match {len(inputs)} inputs specified; "
             f"{op_defs.short(op_defs.op_def(schema.name))}; "
@@ -266,8 +267,8 @@ def _check_inputs(schema: Schema, values: dict[str, Any], inputs: Sequence[Any],
     for i, (want, x) in enumerate(zip(expected, inputs, strict=True)):
         if want is not None and x.dtype.base_dtype != want.base_dtype:
             raise ValueError(
-                f"Input {i} of node {name} was passed {op_defs.type_name(x.dtype)} from {x.name} "
-                f"incompatible with expected {op_defs.type_name(want)}."
+                f"Input {i} of node {name} was passed {type_text(x.dtype)} from {x.name} "
+                f"incompatible with expected {type_text(want)}."
             )
 
 

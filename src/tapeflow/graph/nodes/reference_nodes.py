@@ -16,6 +16,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.validate import type_text
 
 HANDLE = "/resource_handle"
 UPDATE = "/resource_update"
@@ -41,8 +42,8 @@ def _handles(node: Any, inputs: Any) -> list[Any]:
     for i, (argument, x) in enumerate(zip(op_defs.schema(node.op).inputs, inputs, strict=True)):
         if argument.is_ref and not is_reference(x):
             raise ValueError(
-                f"Input {i} of node {node.name} was passed {op_defs.type_name(x.dtype)} from {x.name} incompatible "
-                f"with expected {op_defs.type_name(x.dtype)}_ref."
+                f"Input {i} of node {node.name} was passed {type_text(x.dtype)} from {x.name} incompatible "
+                f"with expected {type_text(x.dtype)}_ref."
             )
         found.append(x.op.inputs[0] if argument.is_ref else x)
     return found

@@ -17,6 +17,7 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import shape_inference
 from tapeflow.ops.binder import dtypes_of
 from tapeflow.ops.state.rows import ReadVariableOp
+from tapeflow.ops.validate import type_text
 
 
 def create_c_op(
@@ -77,7 +78,7 @@ def from_node_def(
     op = create_c_op(g, node_def, given, controls)
     op._original_op = original_op
     if missing:
-        kinds = ", ".join(map(op_defs.type_name, missing))
+        kinds = ", ".join(map(type_text, missing))
         g.mistyped[op] = f"NodeDef of {op.name} expected inputs '{kinds}' do not match 0 inputs specified."
     wanted = None if output_types is None else [as_dtype(t).base_dtype for t in output_types]
     if wanted is not None and wanted != [y.dtype.base_dtype for y in op.outputs]:

@@ -21,6 +21,7 @@ from tapeflow.ops.signature import Argument, Preferring
 from tapeflow.ops.sparse import node_definitions as _of_sparse  # noqa: F401
 from tapeflow.ops.state import node_definitions as _of_references  # noqa: F401
 from tapeflow.ops.table import REGISTRY
+from tapeflow.ops.validate import type_text
 
 _KINDS = {
     0: "int",
@@ -182,14 +183,6 @@ def _add_arguments(target: Any, arguments: Iterable[Argument]) -> None:
             own.type = argument.fixed.as_datatype_enum
 
 
-_SHORT = {"float32": "float", "float64": "double", "float16": "half"}
-
-
-def type_name(dtype: DType) -> str:
-    """A dtype as messages about nodes call it."""
-    return _SHORT.get(dtype.name, dtype.name)
-
-
 def defaults(kind: str) -> dict[str, Any]:
     """The attrs of an op that have defaults."""
     return {
@@ -210,6 +203,6 @@ def short(definition: Any) -> str:
 
 def _type_text(argument: Any) -> str:
     text = (
-        argument.type_list_attr or argument.type_attr or type_name(dtypes.as_dtype(argument.type))
+        argument.type_list_attr or argument.type_attr or type_text(dtypes.as_dtype(argument.type))
     )
     return f"{argument.number_attr}*{text}" if argument.number_attr else text

@@ -16,15 +16,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops.validate import dimensions, invalid, shape_text
+from tapeflow.ops.validate import dimensions, invalid, shape_text, type_text
 
 Shape = tuple[int | None, ...] | None
 TensorList = _native.TensorList
-
-
-def short_name(kind: DType) -> str:
-    """A dtype as messages of kernels write it."""
-    return {"float16": "half", "float32": "float", "float64": "double"}.get(kind.name, kind.name)
 
 
 def text_of(shape: Shape) -> str:
@@ -53,7 +48,7 @@ def dtype_of(array: np.ndarray) -> DType:
 def check_dtype(elements: TensorList, kind: DType) -> None:
     if elements.dtype != kind:
         raise invalid(
-            f"Invalid data types; op elements {short_name(kind)} but list elements {short_name(elements.dtype)}"
+            f"Invalid data types; op elements {type_text(kind)} but list elements {type_text(elements.dtype)}"
         )
 
 
@@ -170,7 +165,7 @@ def sum_of(a, b):
     if a.dtype != b.dtype:
         raise invalid(
             "Trying to add two lists of tensors of different dtypes. One is "
-            f"{short_name(a.dtype)} and the other is {short_name(b.dtype)}"
+            f"{type_text(a.dtype)} and the other is {type_text(b.dtype)}"
         )
     x, y = a.element_shape, b.element_shape
     try:

@@ -8,8 +8,7 @@ import numpy as np
 
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.lists import payload as list_payload
-from tapeflow.ops.lists.payload import short_name
-from tapeflow.ops.validate import invalid
+from tapeflow.ops.validate import invalid, type_text
 
 # How many elements an array can have at the most.
 _MOST = 1 << 26
@@ -48,7 +47,7 @@ class ArrayOfTensors:
     def check_dtype(self, dtype: Any, what: str) -> None:
         if dtype != self.dtype:
             raise invalid(
-                f"TensorArray dtype is {short_name(self.dtype)} but Op is trying to {what} dtype {short_name(dtype)}."
+                f"TensorArray dtype is {type_text(self.dtype)} but Op is trying to {what} dtype {type_text(dtype)}."
             )
 
     def write(self, index: int, value: Any) -> None:

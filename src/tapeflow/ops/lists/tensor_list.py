@@ -21,7 +21,7 @@ from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, element, list_in, text_of
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import ANY, INDEX, Sample, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, shape_text, type_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
@@ -129,8 +129,8 @@ def _with_pushed(before, tensor: Any, what: str, place: str):
     kind = list_payload.dtype_of(tensor)
     if before.dtype != kind:
         raise invalid(
-            f"{what}; op elements {list_payload.short_name(kind)} but list elements "
-            f"{list_payload.short_name(before.dtype)}"
+            f"{what}; op elements {type_text(kind)} but list elements "
+            f"{type_text(before.dtype)}"
         )
     if not list_payload.fits(before.element_shape, tensor.shape):
         raise invalid(
@@ -386,8 +386,8 @@ def TensorListConcatLists(xp: ModuleType, input_a: Array, input_b: Array, elemen
         for given, name in ((a, "input_a"), (b, "input_b")):
             if list_payload.list_of(given).dtype != element_dtype:
                 raise invalid(
-                    f"{name}[{i}].dtype != element_dtype.  Saw: {list_payload.short_name(given.dtype)} "
-                    f"vs. {list_payload.short_name(element_dtype)}"
+                    f"{name}[{i}].dtype != element_dtype.  Saw: {type_text(given.dtype)} "
+                    f"vs. {type_text(element_dtype)}"
                 )
         if a.element_shape != b.element_shape:
             raise invalid(

@@ -22,7 +22,7 @@ from tapeflow.ops.lists.tensor_list import sample_list
 from tapeflow.ops.math import segment
 from tapeflow.ops.math.comparison import Equal, Select
 from tapeflow.ops.table import ANY, INDEX, Sample, op
-from tapeflow.ops.validate import invalid, shape_text
+from tapeflow.ops.validate import invalid, shape_text, type_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
@@ -256,8 +256,8 @@ def TensorListScatterIntoExistingList(
     kind = list_payload.dtype_of(tensor)
     if before.dtype != kind:
         raise invalid(
-            f"Invalid data types; input tensor type: {list_payload.short_name(kind)} "
-            f"list element_type: {list_payload.short_name(before.dtype)}"
+            f"Invalid data types; input tensor type: {type_text(kind)} "
+            f"list element_type: {type_text(before.dtype)}"
         )
     if indices.ndim != 1:
         raise invalid(

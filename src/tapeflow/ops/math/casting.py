@@ -19,6 +19,7 @@ from tapeflow.ops import shapes
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import ANY, Sample, op
+from tapeflow.ops.validate import type_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator
@@ -36,7 +37,7 @@ def Cast(xp: ModuleType, x: Array, DstT: DType, Truncate: bool):
     if x.dtype.kind in "OSU" or DstT is dtypes.string:
         source = dtypes.string if x.dtype.kind in "OSU" else dtypes.as_dtype(x.dtype)
         raise UnimplementedError(
-            None, None, f"Cast {_word(source)} to {_word(DstT)} is not supported"
+            None, None, f"Cast {type_text(source)} to {type_text(DstT)} is not supported"
         )
     target = np.dtype(DstT.as_numpy_dtype)
     if x.dtype.kind == "c" and target.kind != "c" and target.kind != "b":
@@ -49,11 +50,6 @@ def Cast(xp: ModuleType, x: Array, DstT: DType, Truncate: bool):
         # What was rounded away from zero goes back by one step.
         return xp.where(abs(y.astype(x.dtype)) > abs(x), xp.nextafter(y, target.type(0)), y)
     return y
-
-
-def _word(kind):
-    """What TensorFlow's messages call a type."""
-    return {"float16": "half", "float32": "float", "float64": "double"}.get(kind.name, kind.name)
 
 
 @Cast.gradient(needs="")

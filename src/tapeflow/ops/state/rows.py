@@ -25,21 +25,34 @@ from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, op
-from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text
+from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text, type_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, ShapeCall
+
+
+def _read(resource: Any, dtype: DType) -> Array:
+    if resource.dtype.base_dtype != dtype:
+        raise invalid(
+            f"Trying to read variable with wrong dtype. Expected {type_text(dtype)} got {type_text(resource.dtype)}"
+        )
+    return resource.numpy()
+
+
+def _assigned(call: ShapeCall) -> list:
+    shapes.merge(call.variable(0, call.dtype(1)), call.shape(1))
+    return []
 
 
 @op(
     "ReadVariableOp",
     "resource: resource -> value: dtype",
     attrs={"dtype": dtype},
-    shape=lambda call: [call.variable(0)],
+    shape=lambda call: [call.variable(0, call.attr("dtype"))],
     effects=False,
 )
 def ReadVariableOp(xp: ModuleType, resource, dtype: DType):
-    return resource.numpy()
+    return _read(resource, dtype)
 
 
 @ReadVariableOp.gradient(needs="")
@@ -52,15 +65,15 @@ def _(call: GradientCall, dy: Tensor):
     "resource: resource, value: dtype ->",
     types={"dtype": ANY},
     attrs={"validate_shape": False},
-    shape=shapes.fixed(),
+    shape=_assigned,
 )
 def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape: bool):
-    """With `validate_shape` a value is of the shape of the one before; else of any, whatever was declared."""
+    """With `validate_shape` a value is of the shape of the one before, if any; else of any, whatever was declared."""
     _check_dtype(resource, value)
-    if not validate_shape:
+    if not (validate_shape and resource._is_set):
         resource._set(convert_to_tensor(value, resource._dtype))
         return
-    if resource._is_set and tuple(resource._value_shape.as_list()) != value.shape:
+    if tuple(resource._value_shape.as_list()) != value.shape:
         raise invalid(
             "Trying to assign to variable with tensor with wrong shape. Expected "
             f"{shape_text(resource._value_shape.as_list())} got {shape_text(value.shape)}"
@@ -73,9 +86,10 @@ AssignVariableOp.gradient(None)
 
 def _check_dtype(variable, value: Any) -> None:
     given = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
-    if given != variable.dtype:
+    held = variable.dtype.base_dtype
+    if given != held:
         raise invalid(
-            f"Trying to update a variable of dtype {variable.dtype.name} with values of dtype {given.name}"
+            f"Trying to assign variable with wrong dtype. Expected {type_text(held)} got {type_text(given)}"
         )
 
 
@@ -94,7 +108,7 @@ def _updated(resource, value, update):
     "AssignAddVariableOp",
     "resource: resource, value: dtype ->",
     types={"dtype": NUMERIC},
-    shape=shapes.fixed(),
+    shape=_assigned,
 )
 def AssignAddVariableOp(xp: ModuleType, resource: Array, value: Array):
     _updated(resource, value, xp.add)
@@ -107,7 +121,7 @@ AssignAddVariableOp.gradient(None)
     "AssignSubVariableOp",
     "resource: resource, value: dtype ->",
     types={"dtype": NUMERIC},
-    shape=shapes.fixed(),
+    shape=_assigned,
 )
 def AssignSubVariableOp(xp: ModuleType, resource: Array, value: Array):
     _updated(resource, value, xp.subtract)
@@ -144,7 +158,7 @@ VariableShape.gradient(None)
 
 
 def _gather_rule(call):
-    shape, indices, batch = call.variable(0), call.shape(1), call.attr("batch_dims")
+    shape, indices, batch = call.variable(0, call.attr("dtype")), call.shape(1), call.attr("batch_dims")
     if indices is None or shapes.at_least(shape, 1 + batch) is None:
         return [None]
     return [(*indices, *shape[1 + batch :])]
@@ -161,7 +175,7 @@ def _gather_rule(call):
 def ResourceGather(
     xp: ModuleType, resource: Any, indices: Array, batch_dims: int, validate_indices: bool, dtype: DType
 ):
-    params = resource.numpy()
+    params = _read(resource, dtype)
     if params.ndim == 0:
         raise invalid("params must be at least 1 dimensional")
     if batch_dims:
@@ -208,7 +222,7 @@ def _tuples(indices: Any, shape: Sequence[Any], what: str):
 
 
 def _gather_nd_rule(call: ShapeCall):
-    shape, indices = call.variable(0), shapes.at_least(call.shape(1), 1)
+    shape, indices = call.variable(0, call.attr("dtype")), shapes.at_least(call.shape(1), 1)
     if shape is None or indices is None or indices[-1] is None:
         return [None]
     if indices[-1] > len(shape):
@@ -227,7 +241,7 @@ def _gather_nd_rule(call: ShapeCall):
     effects=False,
 )
 def ResourceGatherNd(xp: ModuleType, resource: Any, indices: Array, dtype: DType):
-    params = resource.numpy()
+    params = _read(resource, dtype)
     if params.ndim < 1:
         raise invalid("params must be at least a vector")
     if indices.ndim < 1:
@@ -287,6 +301,14 @@ def _combined(xp: ModuleType, name: str, params: Any, at: Sequence[Array], updat
     return getattr(params.at[at], how)(updates)
 
 
+def _scattered(call: ShapeCall) -> list:
+    shape, indices, updates = call.variable(0, call.dtype(2)), call.shape(1), call.shape(2)
+    if shape is not None and indices is not None and updates != ():
+        shapes.at_least(shape, 1)
+        shapes.merge(updates, (*indices, *shape[1:]))
+    return []
+
+
 def _scatter_row(name: str):
     types = _UPDATES[name][1]
 
@@ -309,7 +331,7 @@ def _scatter_row(name: str):
         f"ResourceScatter{name}",
         "resource: resource, indices: Tindices, updates: dtype ->",
         types={"Tindices": INDEX, "dtype": types},
-        shape=shapes.fixed(),
+        shape=_scattered,
     )(kernel)
     row.gradient(None)
     return row
@@ -322,6 +344,17 @@ ResourceScatterMul = _scatter_row("Mul")
 ResourceScatterDiv = _scatter_row("Div")
 ResourceScatterMin = _scatter_row("Min")
 ResourceScatterMax = _scatter_row("Max")
+
+
+def _scattered_nd(call: ShapeCall) -> list:
+    shape, indices, updates = call.variable(0, call.dtype(2)), call.shape(1), call.shape(2)
+    if shape is not None and indices and indices[-1] is not None and updates is not None:
+        if indices[-1] > len(shape):
+            raise invalid(
+                f"indices.shape[-1] must be <= the variable's rank, but saw {list(indices)} and {list(shape)}"
+            )
+        shapes.merge(updates, (*indices[:-1], *shape[indices[-1] :]))
+    return []
 
 
 def _scatter_nd_row(name: str):
@@ -363,7 +396,7 @@ def _scatter_nd_row(name: str):
         "ref: resource, indices: Tindices, updates: T ->",
         types={"Tindices": INDEX, "T": types},
         attrs={"use_locking": True, "bad_indices_policy": ""},
-        shape=shapes.fixed(),
+        shape=_scattered_nd,
     )(kernel)
     row.gradient(None)
     return row
@@ -376,12 +409,17 @@ ResourceScatterNdMin = _scatter_nd_row("Min")
 ResourceScatterNdMax = _scatter_nd_row("Max")
 
 
+def _sliced(call: ShapeCall) -> list:
+    call.variable(0, call.dtype(4))
+    return []
+
+
 @op(
     "ResourceStridedSliceAssign",
     "ref: resource, begin: Index, end: Index, strides: Index, value: T ->",
     types={"Index": INDEX, "T": ANY},
     attrs=SLICE_MASKS,
-    shape=shapes.fixed(),
+    shape=_sliced,
 )
 def ResourceStridedSliceAssign(
     xp: ModuleType, ref: Any, begin: Array, end: Array, strides: Array, value: Array, **masks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.table import INDEX, op
 from tapeflow.ops.validate import invalid, known, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import ShapeCall
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
@@ -67,7 +70,9 @@ class Rule:
         values = [f"{n}: int64" if n == "global_step" else f"{n}: T" for n in self.names]
         by_rows = [*values[: self.at], "grad: T", "indices: Tindices", *values[self.at + 1 :]]
         scalars = [*values[: self.at], *values[self.at + 1 :]]
-        self.dense: Any = self._row("ResourceApply" + name, [*resources, *values], self._dense, only_here)
+        self.dense: Any = self._row(
+            "ResourceApply" + name, [*resources, *values], self._dense, only_here, self._dense_shapes
+        )
         self.many: Any = self._row(
             "ResourceMultiApply" + name,
             ["variables: M*resource", *scalars, "gradients: N*T"],
@@ -83,7 +88,21 @@ class Rule:
         if rows:
             self.rows = self._row("ResourceRowsApply" + name, [*resources, *by_rows], self._rows)
 
-    def _row(self, name: str, inputs: list[str], kernel: Callable[..., None], composed: bool = True) -> Any:
+    def _dense_shapes(self, call: ShapeCall) -> list:
+        """The slots and the gradient have the variable's shape; the rest are scalars."""
+        whole = 1 + len(self.slots)
+        shape = None
+        for i in range(whole):
+            shape = shapes.merge(shape, call.variable(i))
+        for i, name in enumerate(self.names):
+            expected = shape if name == self.gradient else ()
+            shapes.merge(expected, call.shape(whole + i))
+        return []
+
+    def _row(
+        self, name: str, inputs: list[str], kernel: Callable[..., None], composed: bool = True,
+        shape: Callable[[ShapeCall], list] | None = None,
+    ) -> Any:  # fmt: skip
         types: dict[str, tuple[DType, ...]] = {"T": _TYPES}
         if "indices: Tindices" in inputs:
             types["Tindices"] = INDEX
@@ -92,7 +111,7 @@ class Rule:
             ", ".join(inputs) + " ->",
             types=types,
             attrs={"use_locking": False, **self.attrs},
-            shape=shapes.fixed(),
+            shape=shape or shapes.fixed(),
             composed_in="training" if composed else "",
         )(kernel)
         row.gradient(None)
