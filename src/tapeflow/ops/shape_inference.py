@@ -66,6 +66,10 @@ class Call:
             )
         return getattr(handle, "handle_shape", None)
 
+    def takes_any_shape(self, i: int) -> bool:
+        """Whether the handle `i` is of a reference variable of 1.x, which may be assigned values of other shapes."""
+        return getattr(self.inputs[i], "of_reference", False)
+
     def attr(self, name: str) -> Any:
         attrs = self._attrs
         return attrs[name] if name in attrs else self.row.defaults[name]

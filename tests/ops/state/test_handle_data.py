@@ -21,13 +21,16 @@ def handle(dtype, shape, name):
     return raw.VarHandleOp(dtype=dtype, shape=shape, shared_name=name)
 
 
-# Calls that cannot be right for a float variable of shape [5, 2]: what TensorFlow 2.21 says of each while it builds a graph.
+# Calls that cannot be right for a float variable of shape [5, 2], and what TensorFlow 2.21 says of each in a graph.
 WRONG = {
     "assign dtype": (
         lambda h: raw.AssignVariableOp(resource=h, value=tf.zeros([5, 2], tf.int32)),
         "Trying to read variable with wrong dtype. Expected float got int32",
     ),
-    "assign rank": (lambda h: raw.AssignVariableOp(resource=h, value=1.0), "Shapes must be equal rank, but are 2 and 0"),
+    "assign rank": (
+        lambda h: raw.AssignVariableOp(resource=h, value=1.0),
+        "Shapes must be equal rank, but are 2 and 0",
+    ),
     "assign_add": (
         lambda h: raw.AssignAddVariableOp(resource=h, value=tf.zeros([5, 3])),
         "Dimension 1 in both shapes must be equal, but are 2 and 3",
@@ -113,7 +116,7 @@ def test_handles_that_were_handed_on_at_once(way):
     np.testing.assert_array_equal(raw.ReadVariableOp(resource=h, dtype=tf.int32), [2, 3])
     np.testing.assert_array_equal(raw.ReadVariableOp(resource=original, dtype=tf.int32), [2, 3])
     np.testing.assert_array_equal(raw.ResourceGather(resource=h, indices=[1], dtype=tf.int32), [3])
-    message = "Trying to read variable with wrong dtype. Expected float got int32"
+    message = r"wrong dtype\. Expected float got int32"
     for read in (
         lambda: raw.ReadVariableOp(resource=h, dtype=tf.float32),
         lambda: raw.ResourceGather(resource=h, indices=[1], dtype=tf.float32),
@@ -122,7 +125,7 @@ def test_handles_that_were_handed_on_at_once(way):
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             read()
     for row in (raw.AssignVariableOp, raw.AssignAddVariableOp, raw.AssignSubVariableOp):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="wrong dtype. Expected int32 got float"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="wrong dtype"):
             row(resource=h, value=[1.0, 2.0])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.graph.nodes.from_node_def import load_all_rows
+from tapeflow.graph.nodes.node_kinds import OF_REFERENCE
 from tapeflow.graph.nodes.reference_nodes import HANDLE, UPDATE
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.op_defs.reference_definitions import counterpart
@@ -93,8 +94,8 @@ class _Rewriter:
 
     def _variable(self, node: Any) -> None:
         name = node.attr["shared_name"].s or node.attr["var_name"].s or node.name.encode()
-        shared = protos.AttrValue(s=name)
-        self._add(node.name + HANDLE, VarHandleOp.name, node, [], {"shared_name": shared})
+        attrs = {"shared_name": protos.AttrValue(s=name), OF_REFERENCE: protos.AttrValue(b=True)}
+        self._add(node.name + HANDLE, VarHandleOp.name, node, [], attrs)
         self._read(node.name, node, node, [])
 
     def _read(self, name: str, variable: Any, like: Any, controls: list[str]) -> None:

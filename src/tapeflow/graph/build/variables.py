@@ -102,13 +102,17 @@ class Creation:
         return UnreadVariable(made, op) if prunes else made
 
     @staticmethod
+    def expect_shape(made: Any, shape: TensorShape) -> None:
+        """To be called before an assignment of a value of a `shape` that may be another: later reads know no shape."""
+        if not (shape.is_fully_defined() and made.shape.is_compatible_with(shape)):
+            made._parts.handle.handle_shape = None
+
+    @staticmethod
     def reshaped(made: Any, op: Operation, shape: TensorShape) -> Any:
-        """What an assignment of a value of another `shape` returns; what reads the variable later knows no shape."""
-        if shape.is_fully_defined() and made.shape.is_compatible_with(shape):
-            return UnreadVariable(made, op)
-        made._parts.handle.handle_shape = None
+        """What an assignment of a value of another `shape` returns."""
         after = UnreadVariable(made, op)
-        after._declared = shape
+        if not (shape.is_fully_defined() and made.shape.is_compatible_with(shape)):
+            after._declared = shape
         return after
 
 

@@ -64,6 +64,7 @@ def _variable(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, A
     attrs = {"container": values.get("container", ""), "shared_name": shared, "dtype": values["dtype"],
              "shape": values["shape"]}  # fmt: skip
     handle = _variable_handle(maker, node, (), name + HANDLE, attrs)
+    handle.outputs[0].of_reference = True
     return _read(maker.graph, handle.outputs[0], values["dtype"], name)
 
 

@@ -1,5 +1,6 @@
 """`tf.keras.callbacks`: functions that `Model.fit` calls at every stage."""
 
+from tapeflow.keras.callbacks import experimental
 from tapeflow.keras.callbacks.averages import SwapEMAWeights
 from tapeflow.keras.callbacks.base import Callback, CallbackList, History, ProgbarLogger
 from tapeflow.keras.callbacks.interruption import BackupAndRestore
@@ -35,4 +36,5 @@ __all__ = [
     "SwapEMAWeights",
     "TensorBoard",
     "TerminateOnNaN",
+    "experimental",
 ]

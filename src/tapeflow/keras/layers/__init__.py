@@ -13,6 +13,7 @@ from tapeflow.keras.engine.functional.op_layer import SlicingOpLambda as _Slicin
 from tapeflow.keras.engine.functional.op_layer import TFOpLambda as _TFOpLambda
 from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers import experimental
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
 from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveAveragePooling1D,
@@ -181,8 +182,11 @@ GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
 
 # Layers that few programs use, loaded when they are first used, with the modules that hold them.
 _LATE = {"DenseFeatures": "tapeflow.keras.layers.dense_features"}
-# Layers of known models, which only configs name.
-_OF_MODELS = dict.fromkeys(("LayerScale", "StochasticDepth"), "tapeflow.keras.applications.convnext_blocks")
+# Layers that are not in this namespace, but configs name them.
+_ELSEWHERE = {
+    **dict.fromkeys(("LayerScale", "StochasticDepth"), "tapeflow.keras.applications.convnext_blocks"),
+    "RandomFourierFeatures": "tapeflow.keras.layers.experimental.fourier_features",
+}
 # Names that configs of 1.x and 2.0 have.
 _VERSIONED = ("BatchNormalization", "LSTM", "GRU", "LSTMCell", "GRUCell")
 
@@ -220,8 +224,8 @@ def deserialize(config, custom_objects=None):
 
 def _named(name: str):
     """The class of layers or models that a config means by a name, or None."""
-    if name in _OF_MODELS:
-        return getattr(_importlib.import_module(_OF_MODELS[name]), name)
+    if name in _ELSEWHERE:
+        return getattr(_importlib.import_module(_ELSEWHERE[name]), name)
     return __getattr__(name) if name in _LATE else _names().get(name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core.public import boundaries
-from tapeflow.keras.optimizers import schedules
+from tapeflow.keras.optimizers import experimental, schedules
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.recent import Adafactor, AdamW, Lamb, Lion, Muon, ScheduleFreeAdamW
@@ -45,6 +45,7 @@ __all__ = [
     "ScheduleFreeAdamW",
     "deserialize",
     "get",
+    "experimental",
     "legacy",
     "schedules",
     "serialize",

@@ -40,7 +40,9 @@ def _read(resource: Any, dtype: DType) -> Array:
 
 
 def _assigned(call: ShapeCall) -> list:
-    shapes.merge(call.variable(0, call.dtype(1)), call.shape(1))
+    held = call.variable(0, call.dtype(1))
+    if not call.takes_any_shape(0):
+        shapes.merge(held, call.shape(1))
     return []
 
 

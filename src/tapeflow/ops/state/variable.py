@@ -498,6 +498,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
     def _assign_any_shape(self, value: Tensor, name: str | None = None):
         """`assign` of a value whose shape may be another than the declared one; of variables of graphs."""
         value = convert_to_tensor(value, self._dtype)
+        creation.expect_shape(self, value.shape)
         op = creation.call(state.AssignVariableOp, (self, value), name)
         return creation.reshaped(self, op, value.shape)
 

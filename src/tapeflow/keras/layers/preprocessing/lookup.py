@@ -26,6 +26,7 @@ from tapeflow.keras.layers.preprocessing.base import (
     newer,
 )
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.rows import shape as shape_of
@@ -581,6 +582,7 @@ class IntegerLookup(IndexLookup):
     [2 0 1]
     """
 
+    @takes_old_names(max_values="max_tokens", mask_value="mask_token", oov_value="oov_token")
     def __init__(
         self, max_tokens=None, num_oov_indices: int = 1, mask_token=None, oov_token=-1, vocabulary=None,
         vocabulary_dtype: str = "int64", idf_weights=None, invert: bool = False, output_mode: str = "int",

@@ -23,6 +23,7 @@ from tapeflow.keras.layers.preprocessing.base import (
     encode,
     encoded_shape,
 )
+from tapeflow.keras.old_names import takes_old_names
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
@@ -425,6 +426,7 @@ class CategoryEncoding(PreprocessingLayer):
      [0. 0. 0. 3.]]
     """
 
+    @takes_old_names(max_tokens="num_tokens")
     def __init__(self, num_tokens=None, output_mode: str = "multi_hot", sparse: bool = False, **kwargs):
         super().__init__(**kwargs)
         if output_mode == "binary":
