@@ -251,6 +251,17 @@ class TensorSpec(TypeSpec):
         self._name = name
 
     @property
+    def _component_specs(self) -> TensorSpec:
+        """The spec itself: a tensor is its only component."""
+        return self
+
+    def _to_components(self, value: Any) -> Any:
+        return value
+
+    def _from_components(self, components: Any) -> Any:
+        return components
+
+    @property
     def shape(self) -> tensor_shape.TensorShape:
         return self._shape
 

@@ -605,6 +605,14 @@ class RaggedTensorSpec(TypeSpec):
         splits = [TensorSpec([n], self._row_splits_dtype) for n in rows[: self._ragged_rank]]
         return [flat, *splits]
 
+    def _to_components(self, value: Any) -> list[Any]:
+        """The flat values and the splits of a ragged tensor; a plain one is its only component."""
+        return _components(value) if isinstance(value, RaggedTensor) else [value]
+
+    def _from_components(self, components: list[Any]) -> Any:
+        """The ragged tensor of flat values and splits, or the plain tensor that there is without splits."""
+        return _composed(None, list(components)) if len(components) > 1 else components[0]
+
     def _from_placeholders(self, make: Any) -> Any:
         """A ragged tensor of which `make(dtype, shape)` gives the parts."""
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
