@@ -40,7 +40,7 @@ class GaugeCell:
     """The value that was noted last."""
 
     __slots__ = ("_value",)
-    kind: ClassVar[Callable[[Any], Any]]
+    kind: ClassVar[type[Any]]
 
     def __init__(self) -> None:
         self._value = type(self).kind()

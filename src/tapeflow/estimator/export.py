@@ -97,6 +97,14 @@ def build_parsing_serving_input_receiver_fn(feature_spec: dict[str, Any], defaul
 class ExportOutput:
     """What a signature of an exported model gives."""
 
+    def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
+        """The signature, as a message.
+
+        Args:
+          receiver_tensors: what is fed, by name.
+        """
+        raise NotImplementedError
+
 
 class PredictOutput(ExportOutput):
     """Tensors by name: a dict, or one tensor."""

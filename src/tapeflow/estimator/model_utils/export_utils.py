@@ -68,7 +68,7 @@ def build_all_signature_defs(
             f"`receiver_tensors_alternatives` must be a dict. Received {alternatives}."
         )
     found = {}
-    for prefix, given in {None: receiver_tensors, **alternatives}.items():
+    for prefix, given in ((None, receiver_tensors), *alternatives.items()):
         tensors = given if isinstance(given, dict) else {SINGLE_RECEIVER_DEFAULT_NAME: given}
         for key, output in export_outputs.items():
             name = str(key) if prefix is None else f"{prefix}:{key}"
@@ -89,7 +89,7 @@ def export_outputs_for_mode(
     predictions: Any = None,
     loss: Any = None,
     metrics: Any = None,
-) -> dict[str, ExportOutput]:
+) -> dict[str | None, ExportOutput]:
     """The outputs of a model for a mode, by the name of their signature. Raises ValueError for an unknown mode.
 
     Args:
@@ -146,7 +146,7 @@ def get_timestamped_export_dir(export_dir_base: PathLike) -> bytes:
     """
     for _ in range(MAX_DIRECTORY_CREATION_ATTEMPTS):
         path = os.path.join(os.fsencode(export_dir_base), b"%d" % time.time())
-        if not exists(path):
+        if not exists(os.fsdecode(path)):
             return path
         time.sleep(1)
     raise RuntimeError(f"Failed to obtain a unique export directory in {export_dir_base!r}.")

@@ -141,20 +141,21 @@ def conformed(tensor: KerasTensor, value: TensorLike):
     """An input with the declared dtype and shape, and the rank, where a last axis of size 1 makes the difference."""
     if not isinstance(value, Tensor) or tensor._shape.rank is None or value.shape.rank is None:
         return value
-    have, want = value.shape.rank, tensor._shape.rank
-    if have == want + 1 and value.shape.as_list()[-1] == 1:
-        value = squeeze(value, [-1])
+    found: Tensor = value
+    have, want = found.shape.rank, tensor._shape.rank
+    if have == want + 1 and found.shape.as_list()[-1] == 1:
+        found = squeeze(found, [-1])
     elif have == want - 1 and tensor._shape.as_list()[-1] == 1:
-        value = expand_dims(value, -1)
+        found = expand_dims(found, -1)
     if (
-        value.dtype != tensor._dtype
-        and value.dtype != dtypes.string
+        found.dtype != tensor._dtype
+        and found.dtype != dtypes.string
         and tensor._dtype != dtypes.string
     ):
-        value = cast(value, tensor._dtype)
-    if value.shape.rank == want and value.shape.is_compatible_with(tensor._shape):
-        value.set_shape(tensor._shape)  # what data of a graph do not say, as the size of a batch
-    return value
+        found = cast(found, tensor._dtype)
+    if found.shape.rank == want and found.shape.is_compatible_with(tensor._shape):
+        found.set_shape(tensor._shape)  # what data of a graph do not say, as the size of a batch
+    return found
 
 
 boundaries(globals())
