@@ -39,6 +39,13 @@ from tapeflow.ops.string.numbers import as_string
 from tapeflow.v1 import losses, metrics
 from tapeflow.v1.lookup import index_table_from_tensor
 
+# What reductions of losses are called in Keras.
+_KERAS_REDUCTIONS = {
+    "none": losses.Reduction.NONE,
+    "sum": losses.Reduction.SUM,
+    "sum_over_batch_size": losses.Reduction.SUM_OVER_BATCH_SIZE,
+}
+
 
 class Head:
     """What logits mean.
@@ -51,7 +58,7 @@ class Head:
     logits_dimension = 1
 
     def __init__(self, weight_column, reduction: str):
-        self._weight_column, self._reduction = weight_column, reduction
+        self._weight_column, self._reduction = weight_column, _KERAS_REDUCTIONS.get(reduction, reduction)
 
     def spec(self, features, mode, labels, logits, make_train_op, regularization_losses=()):
         """The EstimatorSpec of a model with these logits. Raises ValueError for labels that do not fit."""

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import train
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.estimator import heads
 from tapeflow.estimator.export import PredictOutput, RegressionOutput
+from tapeflow.estimator.spec import EstimatorSpec
 from tapeflow.graph.build.collections import GraphKeys, get_collection
+from tapeflow.graph.build.derivatives import gradients_v1 as gradients
 from tapeflow.ops.array.layout import squeeze_v1 as squeeze
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.math.elementwise import exp
@@ -33,16 +37,35 @@ LossSpec = collections.namedtuple(
 )
 
 
-def train_op_of(loss: TensorLike, optimizer, train_op_fn: Callable[..., Any] | None):
-    """What makes a step, after the updates of normalizations. Raises ValueError for both of the last two or none."""
+def train_op_of(
+    loss: Tensor, optimizer: Any, train_op_fn: Callable[..., Any] | None, variables: Sequence[Any] | None = None,
+    update_ops: Sequence[Any] | None = None,
+) -> Any:  # fmt: skip
+    """What makes a step, after the updates of normalizations.
+
+    Args:
+      loss: what is minimized.
+      optimizer, train_op_fn: an optimizer, of Keras's too, or a function of the loss that returns what makes a step.
+      variables: those that are trained; by default the graph's.
+      update_ops: what runs before; by default what the graph has collected.
+
+    Raises ValueError for both of an optimizer and a function, and for none.
+    """
     if optimizer is not None and train_op_fn is not None:
         raise ValueError("train_op_fn and optimizer cannot both be set.")
     if train_op_fn is not None:
         return train_op_fn(loss)
     if optimizer is None:
         raise ValueError("train_op_fn and optimizer cannot both be None.")
-    with control_dependencies(get_collection(GraphKeys.UPDATE_OPS)):
-        return optimizer.minimize(loss, train.get_global_step())
+    with control_dependencies(get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)):
+        if isinstance(optimizer, train.Optimizer):
+            return optimizer.minimize(loss, train.get_global_step(), var_list=variables)
+        if variables is None:
+            variables = get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        pairs = zip(gradients(loss, variables), variables, strict=True)
+        step = optimizer.apply_gradients([(g, v) for g, v in pairs if g is not None])
+    with control_dependencies([step]):
+        return train.get_global_step().assign_add(1).op
 
 
 class PublicHead:
@@ -76,14 +99,31 @@ class PublicHead:
         """A LossSpec: the loss of a batch, of each example, the weights and the labels as they are compared."""
         return LossSpec(*self.kind.loss_of(features, logits, labels))
 
+    def loss(
+        self, labels: Any, logits: Tensor, features: Any = None, mode: str | None = None,
+        regularization_losses: Sequence[Tensor] | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The loss of a batch, a scalar, with `regularization_losses` added."""
+        own, *_ = self.kind.loss_of(features, logits, labels)
+        return add_n([own, *(regularization_losses or ())])
+
+    def predictions(self, logits: Tensor, keys: Sequence[str] | None = None) -> dict[Any, Any]:
+        """What the head says of each example, by name; only `keys` where they are given."""
+        found = self.kind.predictions(logits)
+        return found if keys is None else {key: found[key] for key in keys}
+
     def create_estimator_spec(
-        self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None
-    ):  # fmt: skip
+        self, features: Any, mode: str, logits: Tensor, labels: Any = None, optimizer: Any = None,
+        train_op_fn: Callable[..., Any] | None = None, regularization_losses: Sequence[Tensor] | None = None,
+        trainable_variables: Sequence[Any] | None = None, update_ops: Sequence[Any] | None = None,
+    ) -> EstimatorSpec:  # fmt: skip
         """An EstimatorSpec.
 
         Args:
           optimizer, train_op_fn: an optimizer, or a function of the loss that returns what makes a step.
           regularization_losses: scalars that are added to the loss.
+          trainable_variables: what the optimizer trains; by default the graph's trainable variables.
+          update_ops: what a step runs before; by default what the graph has collected.
 
         Raises ValueError for logits and labels that do not fit, and for both or none of the optimizers.
         """
@@ -93,7 +133,8 @@ class PublicHead:
                 f"logits shape must be [D0, D1, ... DN, logits_dimension={self.logits_dimension}]; got {logits.shape}"
             )
         spec = self.kind.spec(
-            features, mode, labels, logits, lambda loss: train_op_of(loss, optimizer, train_op_fn),
+            features, mode, labels, logits,
+            lambda loss: train_op_of(loss, optimizer, train_op_fn, trainable_variables, update_ops),
             regularization_losses or (),
         )  # fmt: skip
         if not self._name:
@@ -103,15 +144,16 @@ class PublicHead:
         )
 
 
-def multi_class_head(
-    n_classes: int, weight_column=None, label_vocabulary=None, loss_reduction: str = MEAN, loss_fn=None,
-    name: str | None = None,
-):
+class MultiClassHead(PublicHead):
     """A head for more than two classes. Raises ValueError for fewer."""
-    if n_classes is None or n_classes <= 2:
-        raise ValueError(f"n_classes must be > 2: {n_classes}.")
-    kind = heads.Classes(n_classes, weight_column, label_vocabulary, loss_reduction)
-    return PublicHead(kind, name, loss_fn)
+
+    def __init__(
+        self, n_classes: int, weight_column: Any = None, label_vocabulary: Sequence[str] | None = None,
+        loss_reduction: str = MEAN, loss_fn: Callable[..., Any] | None = None, name: str | None = None,
+    ):  # fmt: skip
+        if n_classes is None or n_classes <= 2:
+            raise ValueError(f"n_classes must be > 2: {n_classes}.")
+        super().__init__(heads.Classes(n_classes, weight_column, label_vocabulary, loss_reduction), name, loss_fn)
 
 
 def _with_thresholds(kind, thresholds):
@@ -140,22 +182,36 @@ def _with_thresholds(kind, thresholds):
     return kind
 
 
-def binary_classification_head(
-    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None,
-    name: str | None = None,
-):
+class BinaryClassHead(PublicHead):
     """A head for two classes, with one logit; metrics also at `thresholds` between 0 and 1."""
-    kind = heads.Classes(2, weight_column, label_vocabulary, loss_reduction)
-    return PublicHead(_with_thresholds(kind, thresholds), name, loss_fn)
+
+    def __init__(
+        self, weight_column: Any = None, thresholds: Sequence[float] | None = None,
+        label_vocabulary: Sequence[str] | None = None, loss_reduction: str = MEAN,
+        loss_fn: Callable[..., Any] | None = None, name: str | None = None,
+    ):  # fmt: skip
+        kind = heads.Classes(2, weight_column, label_vocabulary, loss_reduction)
+        super().__init__(_with_thresholds(kind, thresholds), name, loss_fn)
+
+
+class RegressionHead(PublicHead):
+    """A head for numbers; `inverse_link_fn` makes them of logits."""
+
+    def __init__(
+        self, label_dimension: int = 1, weight_column: Any = None, loss_reduction: str = MEAN,
+        loss_fn: Callable[..., Any] | None = None, inverse_link_fn: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ):  # fmt: skip
+        kind = heads.Numbers(label_dimension, weight_column, loss_reduction)
+        super().__init__(_linked(kind, inverse_link_fn), name, loss_fn)
 
 
 def regression_head(
     weight_column=None, label_dimension: int = 1, loss_reduction: str = MEAN, loss_fn=None,
     inverse_link_fn=None, name: str | None = None,
 ):
-    """A head for numbers; `inverse_link_fn` makes them of logits."""
-    kind = heads.Numbers(label_dimension, weight_column, loss_reduction)
-    return PublicHead(_linked(kind, inverse_link_fn), name, loss_fn)
+    """A `RegressionHead`; its arguments as `tf.contrib.estimator` orders them."""
+    return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
 
 
 def _linked(kind, inverse_link_fn):
@@ -173,25 +229,35 @@ def _linked(kind, inverse_link_fn):
     return kind
 
 
+class PoissonRegressionHead(RegressionHead):
+    """A head for counts: logits are the logarithms of their means."""
+
+    def __init__(
+        self, label_dimension: int = 1, weight_column: Any = None, loss_reduction: str = MEAN,
+        compute_full_loss: bool = True, name: str | None = None,
+    ):  # fmt: skip
+        def loss(labels: Tensor, logits: Tensor) -> Tensor:
+            return log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
+
+        super().__init__(label_dimension, weight_column, loss_reduction, loss, exp, name)
+
+
 def poisson_regression_head(
     weight_column=None, label_dimension: int = 1, loss_reduction=MEAN, compute_full_loss: bool = True,
     name: str | None = None,
 ):
-    """A head for counts: logits are the logarithms of their means."""
-
-    def loss(labels, logits):
-        return log_poisson_loss(labels, logits, compute_full_loss=compute_full_loss)
-
-    return regression_head(weight_column, label_dimension, loss_reduction, loss, exp, name)
+    """A `PoissonRegressionHead`; its arguments as `tf.contrib.estimator` orders them."""
+    return PoissonRegressionHead(label_dimension, weight_column, loss_reduction, compute_full_loss, name)
 
 
-def logistic_regression_head(weight_column=None, loss_reduction=MEAN, name: str | None = None):
+class LogisticRegressionHead(RegressionHead):
     """A head for numbers between 0 and 1."""
 
-    def loss(labels, logits):
-        return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+    def __init__(self, weight_column: Any = None, loss_reduction: str = MEAN, name: str | None = None):
+        def loss(labels: Tensor, logits: Tensor) -> Tensor:
+            return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
-    return regression_head(weight_column, 1, loss_reduction, loss, sigmoid, name)
+        super().__init__(1, weight_column, loss_reduction, loss, sigmoid, name)
 
 
 class _ManyLabels(heads.Head):
@@ -242,23 +308,30 @@ class _ManyLabels(heads.Head):
         }
 
 
-def multi_label_head(
-    n_classes, weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None,
-    classes_for_class_based_metrics=None, name=None,
-):  # fmt: skip
+class MultiLabelHead(PublicHead):
     """A head for several classes at once; metrics also at `thresholds`, and for some classes by themselves."""
-    kind = _ManyLabels(n_classes, weight_column, label_vocabulary, loss_reduction)
-    names, own = list(label_vocabulary or ()), kind.metrics
 
-    def metrics(labels, predictions, weights):
-        found = dict(own(labels, predictions, weights))
-        for chosen in classes_for_class_based_metrics or ():
-            i = names.index(chosen) if isinstance(chosen, str) else chosen
-            likely = predictions["probabilities"][:, i : i + 1]
-            end = names[i] if names else f"class{i}"
-            found[f"probability_mean/{end}"] = metrics_.mean(likely, weights)
-            found[f"auc/{end}"] = metrics_.auc(labels[:, i : i + 1], likely, weights)
-        return found
+    def __init__(
+        self, n_classes: int, weight_column: Any = None, thresholds: Sequence[float] | None = None,
+        label_vocabulary: Sequence[str] | None = None, loss_reduction: str = MEAN,
+        loss_fn: Callable[..., Any] | None = None, classes_for_class_based_metrics: Sequence[Any] | None = None,
+        name: str | None = None,
+    ):  # fmt: skip
+        kind: Any = _ManyLabels(n_classes, weight_column, label_vocabulary, loss_reduction)
+        names, own = list(label_vocabulary or ()), kind.metrics
 
-    kind.metrics = metrics
-    return PublicHead(_with_thresholds(kind, thresholds), name, loss_fn)
+        def metrics(labels: Tensor, predictions: dict[str, Any], weights: Any) -> dict[str, Any]:
+            found = dict(own(labels, predictions, weights))
+            for chosen in classes_for_class_based_metrics or ():
+                i = names.index(chosen) if isinstance(chosen, str) else chosen
+                likely = predictions["probabilities"][:, i : i + 1]
+                end = names[i] if names else f"class{i}"
+                found[f"probability_mean/{end}"] = metrics_.mean(likely, weights)
+                found[f"auc/{end}"] = metrics_.auc(labels[:, i : i + 1], likely, weights)
+            return found
+
+        kind.metrics = metrics
+        super().__init__(_with_thresholds(kind, thresholds), name, loss_fn)
+
+
+boundaries(globals())

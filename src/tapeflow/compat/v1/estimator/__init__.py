@@ -2,12 +2,16 @@
 
 from tapeflow import estimator as _estimator
 from tapeflow.estimator import (
+    BaselineEstimator,
     BestExporter,
+    BinaryClassHead,
     BoostedTreesClassifier,
     BoostedTreesEstimator,
     BoostedTreesRegressor,
     CheckpointSaverHook,
     CheckpointSaverListener,
+    DNNEstimator,
+    DNNLinearCombinedEstimator,
     Estimator,
     EstimatorSpec,
     EvalSpec,
@@ -16,12 +20,20 @@ from tapeflow.estimator import (
     FinalExporter,
     FinalOpsHook,
     GlobalStepWaiterHook,
+    Head,
     LatestExporter,
+    LinearEstimator,
     LoggingTensorHook,
+    LogisticRegressionHead,
     ModeKeys,
+    MultiClassHead,
+    MultiHead,
+    MultiLabelHead,
     NanLossDuringTrainingError,
     NanTensorHook,
+    PoissonRegressionHead,
     ProfilerHook,
+    RegressionHead,
     RunConfig,
     SecondOrStepTimer,
     SessionRunArgs,
@@ -34,12 +46,26 @@ from tapeflow.estimator import (
     TrainSpec,
     VocabInfo,
     WarmStartSettings,
+    add_metrics,
+    classifier_parse_example_spec,
+    experimental,
     export,
     inputs,
+    regressor_parse_example_spec,
     tpu,
     train_and_evaluate,
 )
 from tapeflow.estimator.canned import SUM as _SUM
+
+
+class BaselineClassifier(_estimator.BaselineClassifier):
+    __doc__ = _estimator.BaselineClassifier.__doc__
+    _reduction = _SUM
+
+
+class BaselineRegressor(_estimator.BaselineRegressor):
+    __doc__ = _estimator.BaselineRegressor.__doc__
+    _reduction = _SUM
 
 
 class DNNClassifier(_estimator.DNNClassifier):
@@ -73,14 +99,20 @@ class DNNLinearCombinedRegressor(_estimator.DNNLinearCombinedRegressor):
 
 
 __all__ = [
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
+    "BinaryClassHead",
     "BoostedTreesClassifier",
     "BoostedTreesEstimator",
     "BoostedTreesRegressor",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
+    "DNNEstimator",
     "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
     "DNNLinearCombinedRegressor",
     "DNNRegressor",
     "Estimator",
@@ -91,14 +123,22 @@ __all__ = [
     "FinalExporter",
     "FinalOpsHook",
     "GlobalStepWaiterHook",
+    "Head",
     "LatestExporter",
     "LinearClassifier",
+    "LinearEstimator",
     "LinearRegressor",
     "LoggingTensorHook",
+    "LogisticRegressionHead",
     "ModeKeys",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
     "NanLossDuringTrainingError",
     "NanTensorHook",
+    "PoissonRegressionHead",
     "ProfilerHook",
+    "RegressionHead",
     "RunConfig",
     "SecondOrStepTimer",
     "SessionRunArgs",
@@ -111,8 +151,12 @@ __all__ = [
     "TrainSpec",
     "VocabInfo",
     "WarmStartSettings",
+    "add_metrics",
+    "classifier_parse_example_spec",
+    "experimental",
     "export",
     "inputs",
+    "regressor_parse_example_spec",
     "tpu",
     "train_and_evaluate",
 ]

@@ -6,8 +6,12 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.compat import v1
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor_v1 as convert_to_tensor
+from tapeflow.core.convert import is_tensor
+from tapeflow.data.dataset import Dataset
+from tapeflow.graph.build.placeholders import placeholder
+from tapeflow.graph.graph import Graph
 
 
 class SupervisedInputReceiver(
@@ -47,10 +51,10 @@ def build_raw_supervised_input_receiver_fn(
     def placeholders(given: Tensor | dict[str, Any], default: str):
         made = {}
         for name, value in (given if isinstance(given, dict) else {default: given}).items():
-            tensor = value if v1.is_tensor(value) else v1.convert_to_tensor(value)
+            tensor = value if is_tensor(value) else convert_to_tensor(value)
             shape = tensor.shape.as_list()
             shape[0] = default_batch_size
-            made[name] = v1.placeholder(tensor.dtype, shape, name)
+            made[name] = placeholder(tensor.dtype, shape, name)
         return made
 
     def receiver():
@@ -66,9 +70,9 @@ def build_raw_supervised_input_receiver_fn(
 
 def build_supervised_input_receiver_fn_from_input_fn(input_fn: Callable[..., Any], **input_fn_args):
     """`build_raw_supervised_input_receiver_fn` of what an input function returns."""
-    with v1.Graph().as_default():
+    with Graph().as_default():
         result = input_fn(**input_fn_args)
-        if isinstance(result, v1.data.Dataset):
-            result = v1.data.make_one_shot_iterator(result).get_next()
+        if isinstance(result, Dataset):
+            result = result.make_one_shot_iterator().get_next()
         features, labels = result
     return build_raw_supervised_input_receiver_fn(features, labels)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tapeflow.compat import v1
 from tapeflow.estimator import canned
+from tapeflow.ops.nn.activation import relu
 
 
-class _OfHead(canned.Canned):
+class OfHead(canned.Canned):
     """An estimator of a public head."""
 
     def __init__(self, head, parts, model_dir, config):
@@ -27,19 +27,19 @@ class _Inner:
         )
 
 
-class DNNEstimator(_OfHead):
+class DNNEstimator(OfHead):
     """A deep network with a head; see `tf.estimator.DNNClassifier`."""
 
     def __init__(
         self, head, hidden_units, feature_columns, model_dir=None, optimizer: str = "Adagrad",
-        activation_fn=v1.nn.relu, dropout=None, input_layer_partitioner=None, config=None,
+        activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None,
         batch_norm: bool = False,
     ):  # fmt: skip
         network = canned.Deep(hidden_units, feature_columns, activation_fn, dropout, batch_norm)
         super().__init__(head, [(network, optimizer, canned.DEEP_RATE, "dnn")], model_dir, config)
 
 
-class LinearEstimator(_OfHead):
+class LinearEstimator(OfHead):
     """A weighted sum of columns with a head; see `tf.estimator.LinearClassifier`."""
 
     def __init__(
@@ -50,13 +50,13 @@ class LinearEstimator(_OfHead):
         super().__init__(head, [(network, optimizer, network.rate, "linear")], model_dir, config)
 
 
-class DNNLinearCombinedEstimator(_OfHead):
+class DNNLinearCombinedEstimator(OfHead):
     """A linear model and a deep network side by side with a head; see `tf.estimator.DNNLinearCombinedClassifier`."""
 
     def __init__(
         self, head, model_dir=None, linear_feature_columns=None, linear_optimizer: str = "Ftrl",
         dnn_feature_columns=None, dnn_optimizer: str = "Adagrad", dnn_hidden_units=None,
-        dnn_activation_fn=v1.nn.relu, dnn_dropout=None, input_layer_partitioner=None, config=None,
+        dnn_activation_fn=relu, dnn_dropout=None, input_layer_partitioner=None, config=None,
         linear_sparse_combiner: str = "sum", batch_norm: bool = False,
     ):  # fmt: skip
         parts = canned.combined(

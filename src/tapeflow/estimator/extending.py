@@ -6,10 +6,15 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.compat import v1
+from tapeflow import train
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
-from tapeflow.estimator import Estimator, ModeKeys
+from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.export import PredictOutput
+from tapeflow.estimator.spec import ModeKeys
+from tapeflow.ops.math.clip import clip_by_norm
+from tapeflow.ops.sparse.functions import to_dense
 
 if TYPE_CHECKING:
     from tapeflow.train.gradient_descent import MomentumOptimizer
@@ -56,7 +61,7 @@ def add_metrics(estimator, metric_fn: Callable[..., Any]):
 def clip_gradients_by_norm(optimizer: MomentumOptimizer, clip_norm: float):
     """An optimizer that scales each gradient down to a norm first."""
 
-    class Clipping(v1.train.Optimizer):
+    class Clipping(train.Optimizer):
         """The optimizer behind `clip_gradients_by_norm`."""
 
         def compute_gradients(self, *args, **kwargs):
@@ -68,7 +73,7 @@ def clip_gradients_by_norm(optimizer: MomentumOptimizer, clip_norm: float):
         ):
             """Applies clipped gradients."""
             clipped = [
-                (None if g is None else v1.clip_by_norm(g, clip_norm), v) for g, v in grads_and_vars
+                (None if g is None else clip_by_norm(g, clip_norm), v) for g, v in grads_and_vars
             ]
             return optimizer.apply_gradients(clipped, global_step, name)
 
@@ -104,9 +109,9 @@ def forward_features(estimator, keys: Sequence[str] | str | None = None, sparse_
             raise TypeError(f"All items in the given keys list should be a string. There exist {key}.")
 
     def dense(name: str, feature: Tensor):
-        if isinstance(feature, v1.SparseTensor):
-            empty = (sparse_default_values or {}).get(name, "" if feature.dtype == v1.string else 0)
-            return v1.sparse.to_dense(feature, default_value=empty)
+        if isinstance(feature, SparseTensor):
+            empty = (sparse_default_values or {}).get(name, "" if feature.dtype == dtypes.string else 0)
+            return to_dense(feature, default_value=empty)
         return feature
 
     def model_fn(features: dict[str, Any], labels: Tensor | None, mode: str, config):

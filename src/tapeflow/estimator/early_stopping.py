@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.compat import v1
+from tapeflow import train
 from tapeflow.core.annotations import PathLike
-from tapeflow.estimator import Estimator
-from tapeflow.train import SessionRunHook
+from tapeflow.estimator.estimator import Estimator
+from tapeflow.train.session_run_hook import SessionRunHook
 
 if TYPE_CHECKING:
-    from tapeflow.contrib.estimator.canned import LinearEstimator
+    from tapeflow.estimator.of_heads import LinearEstimator
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 
@@ -24,14 +24,14 @@ class _StopOnPredicate(SessionRunHook):
 
     def __init__(self, should_stop_fn: Callable[..., Any], every_secs, every_steps):
         self._should_stop_fn = should_stop_fn
-        self._timer = v1.train.SecondOrStepTimer(every_secs=every_secs, every_steps=every_steps)
+        self._timer = train.SecondOrStepTimer(every_secs=every_secs, every_steps=every_steps)
 
     def begin(self):
         self._timer.reset()
-        self._step = v1.train.get_global_step()
+        self._step = train.get_global_step()
 
     def before_run(self, run_context: SessionRunContext):
-        return v1.train.SessionRunArgs(self._step)
+        return train.SessionRunArgs(self._step)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues):
         step = run_values.results
@@ -67,7 +67,7 @@ def read_eval_metrics(eval_dir: str):
     """An OrderedDict of the metrics of all evaluations that wrote to a folder, dicts by step."""
     found: dict = collections.defaultdict(dict)
     for path in sorted(glob.glob(os.path.join(glob.escape(eval_dir), "*.tfevents.*"))):
-        for event in v1.train.summary_iterator(path):
+        for event in train.summary_iterator(path):
             for value in event.summary.value if event.HasField("summary") else ():
                 if value.HasField("simple_value"):
                     found[event.step][value.tag] = value.simple_value

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.compat import v1
-from tapeflow.estimator import Estimator
-from tapeflow.train import SessionRunHook
+from tapeflow import train
+from tapeflow.estimator.estimator import Estimator
+from tapeflow.train.session_run_hook import SessionRunHook
 
 if TYPE_CHECKING:
-    from tapeflow.contrib.estimator.canned import LinearEstimator
+    from tapeflow.estimator.of_heads import LinearEstimator
     from tapeflow.graph.run.session import Session
     from tapeflow.train.coordinator import Coordinator
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
@@ -44,8 +44,8 @@ class InMemoryEvaluatorHook(SessionRunHook):
         self._hooks, self._name, self._every = hooks, name, every_n_iter
 
     def begin(self):
-        self._saver = v1.train.Saver(save_relative_paths=True)
-        self._step = v1.train.get_global_step()
+        self._saver = train.Saver(save_relative_paths=True)
+        self._step = train.get_global_step()
         self._count = 0
 
     def _evaluate(self, session: Session):
@@ -71,10 +71,10 @@ class _StopAtCheckpointStep(SessionRunHook):
         self._folder, self._last_step, self._wait = folder, last_step, wait
 
     def begin(self):
-        self._step = v1.train.get_global_step()
+        self._step = train.get_global_step()
 
     def before_run(self, run_context):
-        return v1.train.SessionRunArgs(self._step)
+        return train.SessionRunArgs(self._step)
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results) + 1
@@ -83,8 +83,8 @@ class _StopAtCheckpointStep(SessionRunHook):
         if int(run_context.session.run(self._step)) < self._last_step:
             return
         while True:
-            path = v1.train.latest_checkpoint(self._folder)
-            known = int(v1.train.load_variable(path, "global_step")) if path else -1
+            path = train.latest_checkpoint(self._folder)
+            known = int(train.load_variable(path, "global_step")) if path else -1
             if known >= self._last_step or self._wait is None:
                 break
             time.sleep(self._wait)
@@ -99,5 +99,5 @@ def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_chec
       wait_after_file_check_secs: how long between two looks.
     """
     if estimator.config.is_chief:
-        return v1.train.StopAtStepHook(last_step=last_step)
+        return train.StopAtStepHook(last_step=last_step)
     return _StopAtCheckpointStep(estimator.model_dir, last_step, wait_after_file_check_secs)
