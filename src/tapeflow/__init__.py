@@ -30,7 +30,7 @@ _providers.provide(
     names=__name__,
     numpy_methods="tapeflow.ops.numpy_methods",
     operators="tapeflow.ops.operators",
-    sparse_operators="tapeflow.ops.sparse.functions",
+    sparse_operators="tapeflow.ops.sparse.arithmetic",
     tape="tapeflow.autodiff.tape",
     test_nodes="tapeflow.testing.test_ops",
 )

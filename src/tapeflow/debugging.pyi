@@ -19,16 +19,16 @@ from tapeflow.ops.control.assertions import assert_non_negative as assert_non_ne
 from tapeflow.ops.control.assertions import assert_non_positive as assert_non_positive
 from tapeflow.ops.control.assertions import assert_none_equal as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive as assert_positive
-from tapeflow.ops.control.assertions import assert_proper_iterable as assert_proper_iterable
-from tapeflow.ops.control.assertions import assert_rank as assert_rank
-from tapeflow.ops.control.assertions import assert_rank_at_least as assert_rank_at_least
-from tapeflow.ops.control.assertions import assert_rank_in as assert_rank_in
-from tapeflow.ops.control.assertions import assert_same_float_dtype as assert_same_float_dtype
-from tapeflow.ops.control.assertions import assert_scalar_v2 as assert_scalar
-from tapeflow.ops.control.assertions import is_numeric_tensor as is_numeric_tensor
 from tapeflow.ops.control.assertions_v2 import assert_integer as assert_integer
 from tapeflow.ops.control.assertions_v2 import assert_shapes as assert_shapes
 from tapeflow.ops.control.assertions_v2 import assert_type as assert_type
+from tapeflow.ops.control.shape_assertions import assert_rank as assert_rank
+from tapeflow.ops.control.shape_assertions import assert_rank_at_least as assert_rank_at_least
+from tapeflow.ops.control.shape_assertions import assert_rank_in as assert_rank_in
+from tapeflow.ops.control.shape_assertions import assert_scalar_v2 as assert_scalar
+from tapeflow.ops.control.type_assertions import assert_proper_iterable as assert_proper_iterable
+from tapeflow.ops.control.type_assertions import assert_same_float_dtype as assert_same_float_dtype
+from tapeflow.ops.control.type_assertions import is_numeric_tensor as is_numeric_tensor
 from tapeflow.ops.math.check import assert_all_finite as assert_all_finite
 from tapeflow.ops.math.check import check_numerics as check_numerics
 __all__ = [

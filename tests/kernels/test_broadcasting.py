@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops.math import arithmetic, bitwise, clip, comparison
+from tapeflow.ops.math import arithmetic, bitwise, choice, clip, comparison, division
 
 NUMBERS = [np.float32, np.float64, np.int32, np.int64]
 PAIRS = [
@@ -62,33 +62,33 @@ def test_choice_broadcasts_three_ways(shapes, data):
     c = data.draw(hnp.arrays(np.bool_, condition))
     a = np.arange(np.prod(x), dtype=np.float64).reshape(x)
     b = -np.arange(np.prod(y), dtype=np.float64).reshape(y)
-    same(comparison.SelectV2(c, a, b), np.where(c, a, b))
+    same(choice.SelectV2(c, a, b), np.where(c, a, b))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "complex64", "complex128"])
 def test_choice_moves_elements_of_any_size(rng, dtype):
     c = rng.random((50, 1)) < 0.5
     x, y = rng.normal(size=(50, 40)).astype(dtype), rng.normal(size=(40,)).astype(dtype)
-    same(comparison.SelectV2(c, x, y), np.where(c, x, y))
-    same(comparison.Select(c[:, 0], x, -x), np.where(c, x, -x))
+    same(choice.SelectV2(c, x, y), np.where(c, x, y))
+    same(choice.Select(c[:, 0], x, -x), np.where(c, x, -x))
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_integer_division(rng, dtype):
     x, y = rng.integers(-50, 50, (40, 9)).astype(dtype), rng.integers(1, 9, 9).astype(dtype)
     y[::2] *= -1
-    same(arithmetic.FloorDiv(x, y), x // y)
-    same(arithmetic.FloorMod(x, y), x % y)
-    same(arithmetic.TruncateDiv(x, y), np.trunc(x / y).astype(dtype))
-    same(arithmetic.TruncateMod(x, y), np.fmod(x, y))
+    same(division.FloorDiv(x, y), x // y)
+    same(division.FloorMod(x, y), x % y)
+    same(division.TruncateDiv(x, y), np.trunc(x / y).astype(dtype))
+    same(division.TruncateMod(x, y), np.fmod(x, y))
     least = np.array([np.iinfo(dtype).min], dtype)
-    same(arithmetic.FloorDiv(least, -1), least)
-    same(arithmetic.FloorMod(least, -1), least * 0)
+    same(division.FloorDiv(least, -1), least)
+    same(division.FloorMod(least, -1), least * 0)
 
 
 @pytest.mark.parametrize("name", ["FloorDiv", "FloorMod", "Div", "TruncateMod"])
 def test_integer_division_by_zero(name):
-    row = getattr(arithmetic, name)
+    row = getattr(division, name)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Integer division by zero"):
         row([1, 2], [3, 0])
     assert row(np.zeros((0, 1), np.int32), 0).shape == (0, 1)

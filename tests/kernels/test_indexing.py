@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops.array import scatter
-from tapeflow.ops.array.construction import OneHot
-from tapeflow.ops.array.gather import Gather, GatherNd, GatherV2
-from tapeflow.ops.array.layout import InvertPermutation
-from tapeflow.ops.array.selection import TopKV2, Where
+from tapeflow.ops.array.one_hot import OneHot
+from tapeflow.ops.array.transposing import InvertPermutation
+from tapeflow.ops.indexing import scatter, tensor_scatter
+from tapeflow.ops.indexing.gather import Gather, GatherV2
+from tapeflow.ops.indexing.gather_nd import GatherNd
+from tapeflow.ops.indexing.top_k import TopKV2
+from tapeflow.ops.indexing.where import Where
 from tapeflow.ops.math import segment
-from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import scatter_rows
 
 DTYPES = [np.float32, np.int64]
 
@@ -102,9 +104,9 @@ def test_scatters_by_tuples(name, x, data):
     index, shape = draw_tuples(data, x)
     updates = data.draw(hnp.arrays(x.dtype, shape, elements=st.integers(-9, 9), fill=st.nothing()))
     expected = applied(x, index, updates, UPDATES[name])
-    same(getattr(scatter, f"TensorScatter{name}")(x, index, updates), expected)
+    same(getattr(tensor_scatter, f"TensorScatter{name}")(x, index, updates), expected)
     variable = tf.Variable(x)
-    getattr(state, f"ResourceScatterNd{name}")(variable, index, updates)
+    getattr(scatter_rows, f"ResourceScatterNd{name}")(variable, index, updates)
     same(variable, expected)
     if name == "Add":
         same(
@@ -124,7 +126,7 @@ def test_scatters_into_variables(name, x, data):
     )
     variable = tf.Variable(x)
     before = variable.read_value()
-    getattr(state, f"ResourceScatter{name}")(variable, index, updates)
+    getattr(scatter_rows, f"ResourceScatter{name}")(variable, index, updates)
     full = np.broadcast_to(updates, (*index.shape, *x.shape[1:]))
     same(variable, applied(x, index[..., None], full, UPDATES[name]))
     same(before, x)
@@ -192,5 +194,5 @@ def test_large():
         np.add.at(expected, ids, data)
         same(segment.UnsortedSegmentSum(data, ids, 50), expected)
         variable = tf.Variable(np.zeros((50, data.shape[1]), np.float32))
-        state.ResourceScatterAdd(variable, ids, data)
+        scatter_rows.ResourceScatterAdd(variable, ids, data)
         same(variable, expected)

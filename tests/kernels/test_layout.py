@@ -7,13 +7,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tapeflow as tf
-from tapeflow.ops.array.broadcasting import BroadcastTo, Tile
-from tapeflow.ops.array.construction import Fill, OnesLike, Range, ZerosLike
-from tapeflow.ops.array.joining import ConcatV2, Pack, Split, SplitV, Unpack
-from tapeflow.ops.array.layout import Reshape, Transpose
+from tapeflow.ops.array.broadcasting import BroadcastTo
+from tapeflow.ops.array.construction import Fill
+from tapeflow.ops.array.joining import ConcatV2, Split, SplitV
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.like import OnesLike, ZerosLike
 from tapeflow.ops.array.padding import MirrorPad, Pad, PadV2
+from tapeflow.ops.array.ranges import Range
 from tapeflow.ops.array.reorder import ReverseV2
-from tapeflow.ops.array.slicing import Slice, StridedSlice, StridedSliceGrad
+from tapeflow.ops.array.stacking import Pack, Unpack
+from tapeflow.ops.array.tiling import Tile
+from tapeflow.ops.array.transposing import Transpose
+from tapeflow.ops.indexing.slicing import Slice
+from tapeflow.ops.indexing.strided_slice import StridedSlice, StridedSliceGrad
 
 DTYPES = [
     np.bool_,

@@ -9,7 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow import _native
-from tapeflow.ops.array import selection  # noqa: F401  (their rows)
+from tapeflow.ops.indexing import selection  # noqa: F401  (their rows)
 from tapeflow.ops.math import arithmetic, casting, comparison, elementwise  # noqa: F401
 from tapeflow.ops.table import REGISTRY
 

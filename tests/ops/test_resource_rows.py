@@ -5,6 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import scatter_rows
 
 EFFECTS = {
     "Update": lambda old, new: new,
@@ -36,14 +37,14 @@ def test_scatter_repeats_what_an_index_repeats(run, name, dtype):
     for row, new in zip(rows, NEW, strict=True):
         for c in range(3):
             expected[row, c] = EFFECTS[name](expected[row, c], new[c])
-    run(getattr(state, f"ResourceScatter{name}"), v, np.array(rows), NEW.astype(dtype))
+    run(getattr(scatter_rows, f"ResourceScatter{name}"), v, np.array(rows), NEW.astype(dtype))
     np.testing.assert_allclose(v.numpy(), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_scatter_of_one_number(run, name):
     v = tf.Variable(START)
-    run(getattr(state, f"ResourceScatter{name}"), v, np.array(2), np.float64(2.0))
+    run(getattr(scatter_rows, f"ResourceScatter{name}"), v, np.array(2), np.float64(2.0))
     expected = START.copy()
     expected[2] = [EFFECTS[name](x, 2.0) for x in START[2]]
     np.testing.assert_allclose(v.numpy(), expected)
@@ -56,7 +57,7 @@ def test_scatter_by_tuples(run, name):
     expected = START.copy()
     for (r, c), x in zip(at, new, strict=True):
         expected[r, c] = EFFECTS[name](expected[r, c], x)
-    run(getattr(state, f"ResourceScatterNd{name}"), v, np.array(at), np.array(new))
+    run(getattr(scatter_rows, f"ResourceScatterNd{name}"), v, np.array(at), np.array(new))
     np.testing.assert_allclose(v.numpy(), expected)
 
 
@@ -67,16 +68,16 @@ def test_scatter_by_tuples(run, name):
 def test_bad_scatter_changes_nothing(run, name, index, new):
     v = tf.Variable(START)
     with pytest.raises(tf.errors.InvalidArgumentError):
-        run(getattr(state, f"ResourceScatter{name}"), v, np.array(index), new)
+        run(getattr(scatter_rows, f"ResourceScatter{name}"), v, np.array(index), new)
     np.testing.assert_array_equal(v.numpy(), START)
 
 
 def test_division_by_zero_of_whole_numbers(run):
     v = tf.Variable([6, -7])
-    run(state.ResourceScatterDiv, v, np.array([1]), np.array([2], np.int32))
+    run(scatter_rows.ResourceScatterDiv, v, np.array([1]), np.array([2], np.int32))
     assert v.numpy().tolist() == [6, -3]
     with pytest.raises(tf.errors.InvalidArgumentError):
-        run(state.ResourceScatterDiv, v, np.array([1]), np.array([0], np.int32))
+        run(scatter_rows.ResourceScatterDiv, v, np.array([1]), np.array([0], np.int32))
     assert v.numpy().tolist() == [6, -3]
 
 
@@ -125,7 +126,7 @@ def test_other_dtype_is_refused(run):
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError, ValueError)):
         run(state.AssignAddVariableOp, v, np.ones((4, 3), np.float32))
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError, ValueError)):
-        run(state.ResourceScatterAdd, v, np.array([0]), np.ones((1, 3), np.float32))
+        run(scatter_rows.ResourceScatterAdd, v, np.array([0]), np.ones((1, 3), np.float32))
     np.testing.assert_array_equal(v.numpy(), START)
 
 

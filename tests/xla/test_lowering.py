@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops.state import rows as state
-from tapeflow.ops.state import training
+from tapeflow.ops.state import scatter_rows, training
 
 jax = pytest.importorskip("jax")
 pytestmark = pytest.mark.xla
@@ -286,7 +285,7 @@ def test_scatters_into_variables(name):
 
     def scattered(jit):
         v = tf.Variable(start)
-        row = getattr(state, f"ResourceScatter{name}")
+        row = getattr(scatter_rows, f"ResourceScatter{name}")
 
         @tf.function(jit_compile=jit)
         def scatter(new):

@@ -13,7 +13,7 @@ from tapeflow.keras.layers import convolution_arithmetic as arithmetic
 from tapeflow.keras.settings import normalize_data_format
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 
 __all__ = [
     "conv_connected_inputs", "conv_input_length", "conv_kernel_idxs", "conv_kernel_mask", "conv_output_length",

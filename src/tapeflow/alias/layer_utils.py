@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.ops.convolution.functions import convolution_v1
+from tapeflow.ops.convolution.functions_any_rank import convolution_v1
 
 
 def normalize_data_format(value: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.construction import meshgrid
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape
-from tapeflow.ops.array.scatter import tensor_scatter_nd_update
-from tapeflow.ops.array.slicing import slice_ as slice
+from tapeflow.ops.array.ranges import meshgrid
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.slicing import slice_ as slice
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
 from tapeflow.ops.math.clip import clip_by_value
 
 

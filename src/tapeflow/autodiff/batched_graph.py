@@ -17,12 +17,12 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import batching, shapes, static
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill
-from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.state.rows import ReadVariableOp
 
 _ELEMENTWISE = {shapes.elementwise: batching.elementwise, shapes.broadcast_all: batching.broadcasting}

@@ -16,7 +16,7 @@ from tapeflow.core.structures import nest
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 
 
 @public_methods

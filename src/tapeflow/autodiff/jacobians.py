@@ -9,9 +9,10 @@ from tapeflow.core import context
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import Pack, unstack
-from tapeflow.ops.array.layout import Reshape, expand_dims, transpose
+from tapeflow.ops.array.layout import Reshape, expand_dims
+from tapeflow.ops.array.stacking import Pack, unstack
 from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.static import as_shape, product, size_of, sizes_of
 
 # From so many rows on, one playback for all costs less than one for each row: at once it has to be traced first (about

@@ -12,7 +12,7 @@ from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.control.mapping import flat_elements, map_without_signature
 from tapeflow.ops.static import size_of
 

@@ -14,18 +14,20 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
-from tapeflow.ops.array.construction import fill, sequence_mask, zeros_like
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather_nd
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.construction import fill, zeros_like
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.one_hot import sequence_mask
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse_sequence
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_max, reduce_sum
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_max, reduce_sum
 from tapeflow.v1.rnn.base import RNNCell
 from tapeflow.v1.rnn.loops import dynamic_rnn
 from tapeflow.v1.variable_getting import get_variable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.arithmetic import minimum
-from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.sorting import sort
-from tapeflow.ops.nn.activation import softplus
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.random.functions import uniform
 
 __all__ = ["alpha_dropout", "nth_element", "scaled_softplus"]
 

@@ -19,7 +19,7 @@ from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import captured_by
-from tapeflow.ops.array.joining import stack, unstack
+from tapeflow.ops.array.stacking import stack, unstack
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec

@@ -19,7 +19,7 @@ from tapeflow.distribute.sharding import of_worker, shares
 from tapeflow.distribute.values import PerReplica
 from tapeflow.function.autograph.operators.dataset_loop import next_element, next_if_any
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.arithmetic import minimum
 
 __all__ = [

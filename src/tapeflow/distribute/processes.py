@@ -9,7 +9,8 @@ from typing import Any
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.joining import concat, split
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control import process_group
 from tapeflow.ops.control.collective import CollectiveGatherV2, CollectiveReduceV2
 from tapeflow.ops.math.casting import cast

@@ -12,14 +12,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.values import DistributedValues
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.joining import unstack
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape, size
+from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.control.cross_replica import CrossReplicaSum, XlaReplicaId
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_prod, reduce_sum
+from tapeflow.ops.math.reductions import reduce_prod, reduce_sum
 from tapeflow.ops.state.variable import VariableAggregation
 
 __all__ = [

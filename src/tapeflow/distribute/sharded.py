@@ -13,8 +13,9 @@ from tapeflow.core.specs.composite_tensor import CompositeTensor
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.trackable import Trackable
-from tapeflow.ops.array.gather import boolean_mask, gather
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 

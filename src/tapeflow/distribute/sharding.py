@@ -9,7 +9,7 @@ from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.options import AutoShardPolicy
 from tapeflow.data.sources import records
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 
 __all__ = ["auto_shard_dataset", "of_worker", "shares"]
 

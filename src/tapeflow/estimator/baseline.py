@@ -13,7 +13,7 @@ from tapeflow.estimator.of_heads import OfHead
 from tapeflow.estimator.public_heads import PublicHead
 from tapeflow.estimator.run_config import RunConfig
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.array.sizes import shape_v1 as shape
 from tapeflow.v1.initializers import zeros_initializer
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import variable_scope

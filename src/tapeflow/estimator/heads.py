@@ -18,22 +18,22 @@ from tapeflow.estimator.export import (
     RegressionOutput,
 )
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.gather import gather_v1 as gather
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims_v1 as expand_dims
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.array.sizes import shape_v1 as shape
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.indexing.gather import gather_v1 as gather
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.argmax import argmax_v1 as argmax
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.loss import sigmoid_cross_entropy_with_logits
 from tapeflow.ops.nn.loss import (
     sparse_softmax_cross_entropy_with_logits_v1 as sparse_softmax_cross_entropy_with_logits,
 )
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 from tapeflow.ops.nn.softmax import softmax_v1 as softmax
 from tapeflow.ops.string.numbers import as_string
 from tapeflow.v1 import losses, metrics

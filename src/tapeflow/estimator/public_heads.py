@@ -22,9 +22,9 @@ from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.math.elementwise import exp
-from tapeflow.ops.math.reduction import reduce_mean_v1 as reduce_mean
+from tapeflow.ops.math.reductions_v1 import reduce_mean_v1 as reduce_mean
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.loss import log_poisson_loss, sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.sigmoid_loss import log_poisson_loss, sigmoid_cross_entropy_with_logits
 from tapeflow.ops.sparse.functions import to_indicator
 from tapeflow.v1 import losses as losses_
 from tapeflow.v1 import metrics as metrics_

@@ -27,7 +27,8 @@ from tapeflow.ops.api_dispatch import (
     dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from tapeflow.ops.ragged.shape import DynamicRaggedShape, RowPartition
+from tapeflow.ops.ragged.row_partition import RowPartition
+from tapeflow.ops.ragged.shape import DynamicRaggedShape
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import public
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.state.resource_op import object_of
 from tapeflow.xla.boundary import array_of
 from tapeflow.xla.importing import jax

@@ -12,8 +12,9 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.lookup.rows import LookupTableFindV2, LookupTableImportV2, Table
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.lookup.rows import LookupTableFindV2, LookupTableImportV2
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.state.resource_op import object_of
 
 

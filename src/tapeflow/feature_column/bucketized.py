@@ -14,14 +14,14 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import CategoricalColumn, DenseColumn, IdWeightPair
 from tapeflow.feature_column.numeric import NumericColumn
-from tapeflow.ops.array.broadcasting import repeat, tile
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import repeat, tile
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.histogram import Bucketize
+from tapeflow.ops.statistics.histogram import Bucketize
 
 if TYPE_CHECKING:
     from tapeflow.feature_column.cache import FeatureTransformationCache

@@ -9,12 +9,12 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.column import FeatureColumn
 from tapeflow.ops.array import layout
-from tapeflow.ops.array.rows import rank as rank_of
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import rank as rank_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_positive
 from tapeflow.ops.control.flow import cond, control_dependencies
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import conversion, shaping
 
 if TYPE_CHECKING:
     from tapeflow.feature_column.state import StateManager
@@ -56,7 +56,7 @@ class FeatureTransformationCache:
 
 def as_feature(value: Tensor | SparseTensor):
     """A tensor or a sparse tensor."""
-    return sparse.as_sparse(value) if sparse.is_sparse(value) else convert_to_tensor(value)
+    return conversion.as_sparse(value) if conversion.is_sparse(value) else convert_to_tensor(value)
 
 
 def _raw(key: str, value: Tensor | SparseTensor):
@@ -73,5 +73,5 @@ def _raw(key: str, value: Tensor | SparseTensor):
 
 def _with_column(tensor: Tensor):
     if isinstance(tensor, SparseTensor):
-        return sparse.reshape(tensor, [shape_of(tensor)[0], 1])
+        return shaping.reshape(tensor, [shape_of(tensor)[0], 1])
     return layout.expand_dims(tensor, -1)

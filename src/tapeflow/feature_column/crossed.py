@@ -11,7 +11,7 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.hashed import HashedCategoricalColumn
-from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.ragged.cross import cross_hashed
 
 

@@ -12,7 +12,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.numbers import as_string
 

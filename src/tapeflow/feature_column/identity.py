@@ -10,9 +10,10 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_or, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.logic import logical_or
 
 
 class IdentityCategoricalColumn(

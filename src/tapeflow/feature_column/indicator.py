@@ -18,10 +18,11 @@ from tapeflow.feature_column.sequence_categorical import (
     refuse_sequence,
     require_sequence,
 )
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.scatter import scatter_nd
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.indexing.scatter import scatter_nd
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 
 if TYPE_CHECKING:
     from tapeflow.feature_column.state import StateManager
@@ -52,7 +53,7 @@ class IndicatorColumn(DenseColumn, SequenceDenseColumn, namedtuple("IndicatorCol
         if weights is not None:
             merged = sparse.sparse_merge(ids, weights, int(size))
             # Ids that are not there are left out.
-            merged = sparse.slice_(merged, [0, 0], merged.dense_shape)
+            merged = shaping.slice_(merged, [0, 0], merged.dense_shape)
             return scatter_nd(merged.indices, merged.values, merged.dense_shape)
         hot = one_hot(sparse.to_dense(ids, default_value=-1), size, on_value=1.0, off_value=0.0)
         return reduce_sum(hot, axis=[-2])

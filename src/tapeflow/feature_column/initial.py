@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, ShapeLike
-from tapeflow.ops.random.distributions import truncated_normal
+from tapeflow.ops.random.functions import truncated_normal
 
 
 class TruncatedNormal:

@@ -13,7 +13,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import DenseColumn
-from tapeflow.ops.io.parsing import FixedLenFeature
+from tapeflow.ops.io.example_features import FixedLenFeature
 from tapeflow.ops.math.casting import cast
 
 if TYPE_CHECKING:

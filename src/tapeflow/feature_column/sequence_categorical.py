@@ -17,13 +17,14 @@ from tapeflow.feature_column.vocabulary import (
     categorical_column_with_vocabulary_list,
 )
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.elementwise import ceil
-from tapeflow.ops.math.reduction import reduce_prod
-from tapeflow.ops.math.segment import segment_max
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.math.reductions import reduce_prod
+from tapeflow.ops.math.rounding import ceil
+from tapeflow.ops.math.segment_functions import segment_max
+from tapeflow.ops.sparse import shaping
 
 if TYPE_CHECKING:
     from tapeflow.core.sparse_tensor import SparseTensor
@@ -64,8 +65,8 @@ class SequenceCategoricalColumn(
         sizes = shape_of(ids)
         wanted = stack([sizes[0], sizes[1], reduce_prod(sizes[2:])])
         if weights is not None:
-            weights = sparse.reshape(weights, wanted)
-        return IdWeightPair(sparse.reshape(ids, wanted), weights)
+            weights = shaping.reshape(weights, wanted)
+        return IdWeightPair(shaping.reshape(ids, wanted), weights)
 
 
 def lengths_of(sequences: SparseTensor, elements: int = 1):

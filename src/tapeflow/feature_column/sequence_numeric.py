@@ -15,8 +15,8 @@ from tapeflow.feature_column.column import SequenceDenseColumn, TensorSequenceLe
 from tapeflow.feature_column.sequence_categorical import lengths_of
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.sparse import functions as sparse
 
 if TYPE_CHECKING:

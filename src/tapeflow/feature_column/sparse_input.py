@@ -8,10 +8,11 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.cache import as_feature
-from tapeflow.ops.array.gather import gather_nd
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import not_equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import not_equal
 
 
 def as_ids(value: Tensor | SparseTensor, ignored=None):

@@ -11,7 +11,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.feature_column.cache import as_feature
 from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.io.parsing import VarLenFeature
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.math.casting import cast
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.interchange.inlining import inline
 from tapeflow.graph.run import planning
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.array.construction import ZerosLike
+from tapeflow.ops.array.like import ZerosLike
 
 _Eager = _native.EagerTensor
 

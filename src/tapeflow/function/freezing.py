@@ -22,7 +22,7 @@ from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.planning import limited
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.state.resource_op import object_of
 
 __all__ = ["convert_variables_to_constants_v2", "convert_variables_to_constants_v2_as_graph"]

@@ -15,12 +15,12 @@ from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.joining import split
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import abs as absolute
 from tapeflow.ops.math.elementwise import exp, expm1, sign, sqrt, square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.math.sorting import sort
 from tapeflow.ops.math.trigonometric import log_sigmoid as nn_log_sigmoid
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
@@ -30,11 +30,11 @@ from tapeflow.ops.nn.activation import relu as nn_relu
 from tapeflow.ops.nn.activation import relu6 as nn_relu6
 from tapeflow.ops.nn.activation import selu as nn_selu
 from tapeflow.ops.nn.activation import silu as nn_silu
-from tapeflow.ops.nn.activation import softplus as nn_softplus
-from tapeflow.ops.nn.activation import softsign as nn_softsign
 from tapeflow.ops.nn.gelu import gelu as nn_gelu
 from tapeflow.ops.nn.softmax import log_softmax as nn_log_softmax
 from tapeflow.ops.nn.softmax import softmax as nn_softmax
+from tapeflow.ops.nn.softplus import softplus as nn_softplus
+from tapeflow.ops.nn.softplus import softsign as nn_softsign
 
 
 @tensor_function

@@ -11,13 +11,13 @@ from tapeflow.core.annotations import AxisLike, Configurable
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.comparison import greater_equal
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 
 
 class Constraint(Bounded):

@@ -20,12 +20,12 @@ from tapeflow.keras import settings
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.array import construction
 from tapeflow.ops.array.diagonal import diag_part
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.linalg.decomposition import qr
 from tapeflow.ops.math.elementwise import sign
-from tapeflow.ops.random import distributions as random
-from tapeflow.ops.random import stateless as random_stateless
+from tapeflow.ops.random import functions, stateless_functions
 
 # The standard deviation of a standard normal cut off at two.
 _TRUNCATED_STDDEV = 0.87962566103423978
@@ -134,18 +134,18 @@ class _Random(Initializer):
 
     def _uniform(self, shape: Sequence[Any], low: float, high: float, dtype: DTypeLike):
         if self.seed is None:
-            return random.uniform(shape, low, high, dtype)
-        return random_stateless.stateless_uniform(shape, self._seeds(), low, high, dtype)
+            return functions.uniform(shape, low, high, dtype)
+        return stateless_functions.stateless_uniform(shape, self._seeds(), low, high, dtype)
 
     def _normal(self, shape: Sequence[Any], mean: float, stddev: float, dtype: DTypeLike):
         if self.seed is None:
-            return random.normal(shape, mean, stddev, dtype)
-        return random_stateless.stateless_normal(shape, self._seeds(), mean, stddev, dtype)
+            return functions.normal(shape, mean, stddev, dtype)
+        return stateless_functions.stateless_normal(shape, self._seeds(), mean, stddev, dtype)
 
     def _truncated(self, shape: Sequence[Any], mean: float, stddev: float, dtype: DTypeLike):
         if self.seed is None:
-            return random.truncated_normal(shape, mean, stddev, dtype)
-        return random_stateless.stateless_truncated_normal(shape, self._seeds(), mean, stddev, dtype)
+            return functions.truncated_normal(shape, mean, stddev, dtype)
+        return stateless_functions.stateless_truncated_normal(shape, self._seeds(), mean, stddev, dtype)
 
     def _seeds(self):
         return (self.seed, 0) if keras_2() else keras_random.draw_seed(self.seed)

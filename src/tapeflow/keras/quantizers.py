@@ -13,16 +13,18 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.spelling import snake_case
 from tapeflow.keras.registry import from_config_dict, to_config
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.bitwise import bitwise_and, bitwise_xor, right_shift
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import is_finite, where
 from tapeflow.ops.math.elementwise import abs as absolute
-from tapeflow.ops.math.elementwise import round as nearest
-from tapeflow.ops.math.reduction import reduce_max
+from tapeflow.ops.math.float_kinds import is_finite
+from tapeflow.ops.math.reductions import reduce_max
+from tapeflow.ops.math.rounding import round as nearest
 from tapeflow.ops.static import sizes_of
 
 __all__ = [

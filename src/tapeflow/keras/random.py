@@ -19,15 +19,14 @@ from tapeflow.keras import settings
 from tapeflow.keras.registry import made_from, to_config
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.division import floormod
 from tapeflow.ops.math.sorting import argsort
 from tapeflow.ops.nn.dropout import dropout as nn_dropout
 from tapeflow.ops.nn.dropout import stateless_dropout
-from tapeflow.ops.random import distributions as random_ops
-from tapeflow.ops.random import stateless as random_stateless
+from tapeflow.ops.random import functions, stateless_functions
 from tapeflow.ops.random import stateless_choice as random_stateless_choice
 from tapeflow.ops.random.binomial import stateless_binomial
 from tapeflow.ops.state.variable import VariableAggregation
@@ -182,7 +181,7 @@ def normal(
     True
     """
     dtype = settings.default_dtype(dtype)
-    return random_stateless.stateless_normal(shape, draw_seed(seed), mean, stddev, dtype)
+    return stateless_functions.stateless_normal(shape, draw_seed(seed), mean, stddev, dtype)
 
 
 @public
@@ -203,7 +202,7 @@ def truncated_normal(
       A tensor.
     """
     dtype = settings.default_dtype(dtype)
-    return random_stateless.stateless_truncated_normal(shape, draw_seed(seed), mean, stddev, dtype)
+    return stateless_functions.stateless_truncated_normal(shape, draw_seed(seed), mean, stddev, dtype)
 
 
 @public
@@ -231,7 +230,7 @@ def uniform(shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtyp
 
 def _uniform(shape: Sequence[Any], minval: float, maxval: float, dtype: DTypeLike, seed: Any):
     limits = cast(minval, dtype), cast(maxval, dtype)
-    return random_stateless.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
+    return stateless_functions.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
 
 
 @public
@@ -255,7 +254,7 @@ def randint(shape: Sequence[Any], minval: int, maxval: int, dtype: DTypeLike = "
     if not dtype.is_integer:
         raise ValueError(f"`keras.random.randint` requires an integer `dtype`. Received: dtype={dtype.name}")
     drawn = dtype if dtype in (dtypes.int32, dtypes.int64) else dtypes.int64
-    return cast(random_stateless.stateless_uniform(shape, draw_seed(seed), minval, maxval, drawn), dtype)
+    return cast(stateless_functions.stateless_uniform(shape, draw_seed(seed), minval, maxval, drawn), dtype)
 
 
 @public
@@ -321,7 +320,7 @@ def shuffle(x: TensorLike, axis: AxisLike = 0, seed: int | None = None):
       A tensor of the shape of x.
     """
     x = convert_to_tensor(x)
-    keys = random_stateless.stateless_uniform([shape_of(x)[axis]], draw_seed(seed))
+    keys = stateless_functions.stateless_uniform([shape_of(x)[axis]], draw_seed(seed))
     return gather(x, argsort(keys), axis=axis)
 
 
@@ -408,13 +407,13 @@ class NoiseSource:
     def normal(self, shape, mean, stddev, dtype):
         """Normal numbers."""
         if self._generator is None:
-            return random_ops.normal(shape, mean, stddev, dtype, self._seed)
+            return functions.normal(shape, mean, stddev, dtype, self._seed)
         return normal(shape, mean, stddev, dtype, self._generator)
 
     def uniform(self, shape: Sequence[Any], dtype: DTypeLike):
         """Uniform numbers of [0, 1)."""
         if self._generator is None:
-            return random_ops.uniform(shape, 0.0, 1.0, dtype, self._seed)
+            return functions.uniform(shape, 0.0, 1.0, dtype, self._seed)
         return _uniform(shape, 0.0, 1.0, dtype, self._generator)
 
     def dropout(self, x: TensorLike, rate: float, noise_shape=None):

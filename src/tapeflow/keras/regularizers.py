@@ -15,7 +15,7 @@ from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.normalization import l2_normalize
 
 

@@ -16,18 +16,15 @@ from tapeflow.graph.operation import Operation
 from tapeflow.lite.emitter import Emitter, Known, emits, refused
 from tapeflow.lite.mlir_text import element_type, quoted
 from tapeflow.lite.values import Value
-from tapeflow.ops.array.gather import GatherV2
 from tapeflow.ops.array.layout import ExpandDims
-from tapeflow.ops.array.selection import LowerBound, UpperBound
-from tapeflow.ops.lookup.rows import (
-    LookupTableExportV2,
-    LookupTableFindV2,
-    LookupTableSizeV2,
-    Table,
-)
+from tapeflow.ops.indexing.gather import GatherV2
+from tapeflow.ops.indexing.selection import LowerBound, UpperBound
+from tapeflow.ops.lookup.rows import LookupTableExportV2, LookupTableFindV2, LookupTableSizeV2
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.math.arithmetic import Mul
 from tapeflow.ops.math.casting import Cast
-from tapeflow.ops.math.comparison import Equal, Less, LessEqual, SelectV2
+from tapeflow.ops.math.choice import SelectV2
+from tapeflow.ops.math.comparison import Equal, Less, LessEqual
 from tapeflow.ops.math.reduction import Sum
 from tapeflow.ops.state.resource_op import object_of
 

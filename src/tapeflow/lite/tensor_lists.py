@@ -13,12 +13,14 @@ from tapeflow.lite.emitter import Emitter, Known, emits
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import ListValue, Value
 from tapeflow.ops import partial_values, shapes
-from tapeflow.ops.array.construction import Fill, Range
-from tapeflow.ops.array.gather import GatherV2
-from tapeflow.ops.array.joining import ConcatV2, Pack
+from tapeflow.ops.array.construction import Fill
+from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import ExpandDims, Reshape
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.array.slicing import StridedSlice
+from tapeflow.ops.array.ranges import Range
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import Pack
+from tapeflow.ops.indexing.gather import GatherV2
+from tapeflow.ops.indexing.strided_slice import StridedSlice
 from tapeflow.ops.lists.tensor_list import (
     EmptyTensorList,
     TensorListPushBack,
@@ -31,7 +33,8 @@ from tapeflow.ops.lists.tensor_list_reading import (
     TensorListStack,
 )
 from tapeflow.ops.lists.tensor_list_rows import TensorListFromTensor
-from tapeflow.ops.math.comparison import Equal, SelectV2
+from tapeflow.ops.math.choice import SelectV2
+from tapeflow.ops.math.comparison import Equal
 
 
 def _scalar(number: int) -> Value:

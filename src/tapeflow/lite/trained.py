@@ -22,8 +22,9 @@ from tapeflow.lite.interface import op_name, tensor_name, unpacked
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.mlir_text import number
 from tapeflow.lite.values import Value
-from tapeflow.ops.math.arithmetic import AddV2, Maximum, Minimum, Mul, RealDiv, Sub
-from tapeflow.ops.math.elementwise import Floor
+from tapeflow.ops.math.arithmetic import AddV2, Maximum, Minimum, Mul, Sub
+from tapeflow.ops.math.division import RealDiv
+from tapeflow.ops.math.rounding import Floor
 from tapeflow.ops.quantize.fake_quant import (
     FakeQuantWithMinMaxArgs,
     FakeQuantWithMinMaxVars,

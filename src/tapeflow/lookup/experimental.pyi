@@ -1,7 +1,7 @@
 # Made by `make api-names`; do not edit.
 # ruff: noqa
-from tapeflow.ops.lookup.tables import DenseHashTable as DenseHashTable
-from tapeflow.ops.lookup.tables import MutableHashTable as MutableHashTable
+from tapeflow.ops.lookup.growing import DenseHashTable as DenseHashTable
+from tapeflow.ops.lookup.growing import MutableHashTable as MutableHashTable
 __all__ = [
     "DenseHashTable",
     "MutableHashTable",

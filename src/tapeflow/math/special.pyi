@@ -1,22 +1,22 @@
 # Made by `make api-names`; do not edit.
 # ruff: noqa
-from tapeflow.ops.math.bessel import bessel_i0 as bessel_i0
-from tapeflow.ops.math.bessel import bessel_i0e as bessel_i0e
-from tapeflow.ops.math.bessel import bessel_i1 as bessel_i1
-from tapeflow.ops.math.bessel import bessel_i1e as bessel_i1e
-from tapeflow.ops.math.bessel import bessel_j0 as bessel_j0
-from tapeflow.ops.math.bessel import bessel_j1 as bessel_j1
-from tapeflow.ops.math.bessel import bessel_k0 as bessel_k0
-from tapeflow.ops.math.bessel import bessel_k0e as bessel_k0e
-from tapeflow.ops.math.bessel import bessel_k1 as bessel_k1
-from tapeflow.ops.math.bessel import bessel_k1e as bessel_k1e
-from tapeflow.ops.math.bessel import bessel_y0 as bessel_y0
-from tapeflow.ops.math.bessel import bessel_y1 as bessel_y1
-from tapeflow.ops.math.bessel import dawsn as dawsn
-from tapeflow.ops.math.bessel import expint as expint
-from tapeflow.ops.math.bessel import fresnel_cos as fresnel_cos
-from tapeflow.ops.math.bessel import fresnel_sin as fresnel_sin
-from tapeflow.ops.math.bessel import spence as spence
+from tapeflow.ops.special.bessel import bessel_i0 as bessel_i0
+from tapeflow.ops.special.bessel import bessel_i0e as bessel_i0e
+from tapeflow.ops.special.bessel import bessel_i1 as bessel_i1
+from tapeflow.ops.special.bessel import bessel_i1e as bessel_i1e
+from tapeflow.ops.special.bessel import bessel_j0 as bessel_j0
+from tapeflow.ops.special.bessel import bessel_j1 as bessel_j1
+from tapeflow.ops.special.bessel import bessel_k0 as bessel_k0
+from tapeflow.ops.special.bessel import bessel_k0e as bessel_k0e
+from tapeflow.ops.special.bessel import bessel_k1 as bessel_k1
+from tapeflow.ops.special.bessel import bessel_k1e as bessel_k1e
+from tapeflow.ops.special.bessel import bessel_y0 as bessel_y0
+from tapeflow.ops.special.bessel import bessel_y1 as bessel_y1
+from tapeflow.ops.special.bessel import dawsn as dawsn
+from tapeflow.ops.special.bessel import expint as expint
+from tapeflow.ops.special.bessel import fresnel_cos as fresnel_cos
+from tapeflow.ops.special.bessel import fresnel_sin as fresnel_sin
+from tapeflow.ops.special.bessel import spence as spence
 __all__ = [
     "bessel_i0",
     "bessel_i0e",

@@ -14,7 +14,7 @@ from tapeflow.core import stand_ins
 from tapeflow.core.public import dispatched, public
 from tapeflow.core.specs import extension_type
 from tapeflow.ops.control import assertions
-from tapeflow.ops.math import comparison, reduction
+from tapeflow.ops.math import comparison, reductions
 
 _by_function: dict[Any, list[tuple[dict[str, Any], Callable[..., Any]]]] = {}
 _unary: list[tuple[Any, Callable[..., Any]]] = []
@@ -294,9 +294,9 @@ stand_ins.register(_stand_in)
 
 def _all_equal(tensors: list[Any], others: list[Any]) -> Any:
     pairs = [
-        reduction.reduce_all(comparison.equal(a, b)) for a, b in zip(tensors, others, strict=True)
+        reductions.reduce_all(comparison.equal(a, b)) for a, b in zip(tensors, others, strict=True)
     ]
-    return reduction.reduce_all(pairs) if pairs else True
+    return reductions.reduce_all(pairs) if pairs else True
 
 
 extension_type.register_comparison(_all_equal)

@@ -13,43 +13,59 @@ from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.structures import nest
 from tapeflow.ops import composite_functions
 from tapeflow.ops.array import (
+    bitcast,
     broadcasting,
     construction,
-    gather,
     joining,
     layout,
-    partition,
+    one_hot,
     reorder,
+    sizes,
+    stacking,
+    tiling,
 )
 from tapeflow.ops.array import rows as array
 from tapeflow.ops.control import assertions
-from tapeflow.ops.image import color as image_color
+from tapeflow.ops.image import adjusting, resizing
 from tapeflow.ops.image import geometry as image_geometry
 from tapeflow.ops.image import random as image_random
+from tapeflow.ops.indexing import boolean_mask, gather, gather_nd, partition
 from tapeflow.ops.io import raw_bytes
 from tapeflow.ops.linalg import matmul
 from tapeflow.ops.math import (
     accumulate,
     arithmetic,
-    bessel,
     bitwise,
     casting,
     check,
+    choice,
     clip,
     comparison,
     complex_numbers,
     conjugate,
     counting,
     cumulative,
+    division,
     division_no_nan,
     elementwise,
-    histogram,
-    reduction,
-    segment,
-    special,
+    float_kinds,
+    logic,
+    reductions,
+    reductions_v1,
+    rounding,
+    segment_functions,
     trigonometric,
 )
-from tapeflow.ops.nn import activation, dropout, embedding, embedding_sparse, gelu, loss, softmax
+from tapeflow.ops.nn import (
+    activation,
+    dropout,
+    embedding,
+    embedding_sparse,
+    gelu,
+    sigmoid_loss,
+    softmax,
+    softplus,
+)
 from tapeflow.ops.ragged import (
     array as ragged_array,
 )
@@ -59,6 +75,8 @@ from tapeflow.ops.ragged import (
 from tapeflow.ops.ragged import (
     functions as ragged_functions,
 )
+from tapeflow.ops.ragged import gather as ragged_gather
+from tapeflow.ops.ragged import joining as ragged_joining
 from tapeflow.ops.ragged import (
     math as ragged_math,
 )
@@ -68,58 +86,64 @@ from tapeflow.ops.ragged import (
 from tapeflow.ops.ragged.shape import DynamicRaggedShape
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.special import bessel
+from tapeflow.ops.special import functions as special
+from tapeflow.ops.statistics import bincount
 from tapeflow.ops.string import (
+    code_points,
     hashing,
     hashing_keyed,
     regex,
 )
+from tapeflow.ops.string import joining as string_joining
 from tapeflow.ops.string import (
     numbers as string_numbers,
 )
 from tapeflow.ops.string import (
     rows as strings,
 )
-from tapeflow.ops.string import (
-    split as string_split,
-)
 
 _UNARY = {
-    activation: "elu leaky_relu relu relu6 selu silu softplus softsign",
+    activation: "elu leaky_relu relu relu6 selu silu",
+    softplus: "softplus softsign",
     array: "identity stop_gradient",
     bessel: "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e "
     "dawsn bessel_y0 bessel_y1 expint fresnel_cos fresnel_sin spence",
     bitwise: "invert",
     casting: "cast saturate_cast",
     check: "check_numerics",
-    comparison: "is_finite is_inf is_nan logical_not",
+    float_kinds: "is_finite is_inf is_nan",
+    logic: "logical_not",
     complex_numbers: "angle imag real",
     conjugate: "conj",
     construction: "ones_like zeros_like ones_like_v1 zeros_like_v1",
     division_no_nan: "reciprocal_no_nan",
     dropout: "dropout dropout_v1",
     gelu: "gelu",
-    elementwise: "abs ceil exp expm1 floor log log1p negative reciprocal rint round rsqrt sign sqrt square",
+    elementwise: "abs exp expm1 log log1p negative reciprocal rsqrt sign sqrt square",
+    rounding: "ceil floor rint round",
     hashing: "to_hash_bucket_fast",
-    image_color: "adjust_brightness adjust_gamma convert_image_dtype",
+    adjusting: "adjust_brightness adjust_gamma convert_image_dtype",
     image_random: "random_brightness stateless_random_brightness",
     hashing_keyed: "to_hash_bucket to_hash_bucket_strong to_hash_bucket_v1",
-    layout: "bitcast",
+    bitcast: "bitcast",
     raw_bytes: "decode_compressed",
     regex: "decode_base64 encode_base64 regex_full_match regex_replace",
     special: "digamma erf erfc erfcinv erfinv lgamma ndtri",
     string_numbers: "as_string to_number to_number_v1",
-    string_split: "unicode_script unicode_transcode",
+    code_points: "unicode_script unicode_transcode",
     strings: "length length_v1 lower strip substr substr_v1 upper",
     trigonometric: "acos acosh asin asinh atan atanh cos cosh log_sigmoid sigmoid sin sinh tan tanh",
 }
 _BINARY = {
-    arithmetic: "add div divide floordiv floormod maximum minimum multiply pow realdiv squared_difference subtract "
-    "truediv truncatediv truncatemod",
+    arithmetic: "add maximum minimum multiply pow squared_difference subtract",
+    division: "div divide floordiv floormod realdiv truediv truncatediv truncatemod",
     bitwise: "bitwise_and bitwise_or bitwise_xor left_shift right_shift",
-    comparison: "equal greater greater_equal less less_equal logical_and logical_or logical_xor not_equal",
+    comparison: "equal greater greater_equal less less_equal not_equal",
+    logic: "logical_and logical_or logical_xor",
     complex_numbers: "complex",
     division_no_nan: "divide_no_nan multiply_no_nan xdivy xlogy xlog1py",
-    loss: "sigmoid_cross_entropy_with_logits",
+    sigmoid_loss: "sigmoid_cross_entropy_with_logits",
     special: "nextafter polygamma zeta",
     trigonometric: "atan2",
 }
@@ -128,15 +152,17 @@ _TERNARY = {clip: "clip_by_value"}
 # Assertions about pairs of elements.
 _ASSERTIONS = ("equal", "greater", "greater_equal", "less", "less_equal", "near", "none_equal")
 # Functions of a list of tensors of the same rows.
-_OF_LISTS = {accumulate: "add_n", strings: "join"}
+_OF_LISTS = {accumulate: "add_n", string_joining: "join"}
 # What unary functions do to the values of a sparse tensor: those that leave zero where it is.
 _SPARSE = {
     array: "identity stop_gradient",
     bessel: "bessel_i0e bessel_i1e",
     casting: "cast",
     conjugate: "conj",
-    elementwise: "abs ceil expm1 floor log1p negative rint round sign sqrt square",
-    activation: "elu leaky_relu relu relu6 selu softsign",
+    elementwise: "abs expm1 log1p negative sign sqrt square",
+    rounding: "ceil floor rint round",
+    activation: "elu leaky_relu relu relu6 selu",
+    softplus: "softsign",
     special: "erf",
     trigonometric: "asin asinh atan atanh sin sinh tan tanh",
 }
@@ -152,18 +178,18 @@ def _special() -> dict[Any, Any]:
     """Functions with a ragged form of their own."""
     made = composite_functions
     return {
-        array.rank: made.rank,
-        array.shape: ragged_shape.shape,
-        array.shape_v1: ragged_shape.shape_v1,
-        array.size: made.size,
-        array.size_v1: made.size,
+        sizes.rank: made.rank,
+        sizes.shape: ragged_shape.shape,
+        sizes.shape_v1: ragged_shape.shape_v1,
+        sizes.size: made.size,
+        sizes.size_v1: made.size,
         broadcasting.broadcast_dynamic_shape: ragged_shape.broadcast_dynamic_shape,
         broadcasting.broadcast_to: ragged_shape.broadcast_to_shape,
-        broadcasting.tile: ragged_array.tile,
-        comparison.where: ragged_array.where,
-        comparison.where_v1: ragged_array.where_v1,
+        tiling.tile: ragged_array.tile,
+        choice.where: ragged_array.where,
+        choice.where_v1: ragged_array.where_v1,
         construction.fill: ragged_shape.fill,
-        construction.one_hot: ragged_array.one_hot,
+        one_hot.one_hot: ragged_array.one_hot,
         construction.ones: ragged_shape.ones,
         construction.zeros: ragged_shape.zeros,
         cumulative.cumsum: ragged_math.cumsum,
@@ -174,17 +200,17 @@ def _special() -> dict[Any, Any]:
             for lookup in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse")
             for name in (lookup, f"{lookup}_v1")
         },
-        gather.batch_gather: ragged_array.batch_gather,
-        gather.boolean_mask: ragged_functions.boolean_mask,
-        gather.boolean_mask_v1: ragged_functions.boolean_mask,
-        gather.gather: ragged_array.gather,
-        gather.gather_v1: ragged_array.gather,
-        gather.gather_nd: ragged_array.gather_nd,
-        gather.gather_nd_v1: ragged_array.gather_nd,
-        histogram.bincount: counting.bincount,
-        joining.concat: ragged_functions.concat,
+        gather.batch_gather: ragged_gather.batch_gather,
+        boolean_mask.boolean_mask: ragged_functions.boolean_mask,
+        boolean_mask.boolean_mask_v1: ragged_functions.boolean_mask,
+        gather.gather: ragged_gather.gather,
+        gather.gather_v1: ragged_gather.gather,
+        gather_nd.gather_nd: ragged_gather.gather_nd,
+        gather_nd.gather_nd_v1: ragged_gather.gather_nd,
+        bincount.bincount: counting.bincount,
+        joining.concat: ragged_joining.concat,
         joining.split: ragged_array.split,
-        joining.stack: ragged_functions.stack,
+        stacking.stack: ragged_joining.stack,
         layout.expand_dims: ragged_functions.expand_dims,
         layout.expand_dims_v1: ragged_functions.expand_dims,
         layout.reshape: ragged_shape.reshape,
@@ -195,9 +221,9 @@ def _special() -> dict[Any, Any]:
         reorder.reverse: ragged_array.reverse,
         softmax.softmax: ragged_array.softmax,
         softmax.softmax_v1: ragged_array.softmax,
-        strings.format_: made.format_text,
-        strings.reduce_join: made.reduce_join,
-        strings.reduce_join_v1: made.reduce_join,
+        string_joining.format_: made.format_text,
+        string_joining.reduce_join: made.reduce_join,
+        string_joining.reduce_join_v1: made.reduce_join,
         **{
             getattr(assertions, f"assert_{name}{suffix}"): made.asserting(
                 getattr(assertions, f"assert_{name}{suffix}")
@@ -205,21 +231,21 @@ def _special() -> dict[Any, Any]:
             for name in _ASSERTIONS
             for suffix in ("", "_v1")
         },
-        image_geometry.resize: made.of_each_image(image_geometry.resize),
-        image_geometry.resize_v1: made.of_each_image(image_geometry.resize_v1),
+        resizing.resize: made.of_each_image(resizing.resize),
+        resizing.resize_v1: made.of_each_image(resizing.resize_v1),
         image_geometry.resize_with_crop_or_pad: made.of_each_image(
             image_geometry.resize_with_crop_or_pad
         ),
         **{
-            getattr(reduction, f"{name}{suffix}"): getattr(ragged_math, name)
+            getattr(module, f"{name}{suffix}"): getattr(ragged_math, name)
             for name in ("reduce_sum", "reduce_prod", "reduce_min", "reduce_max", "reduce_mean",
                          "reduce_all", "reduce_any", "reduce_logsumexp")
-            for suffix in ("", "_v1")
+            for module, suffix in ((reductions, ""), (reductions_v1, "_v1"))
         },
-        reduction.reduce_variance: ragged_math.reduce_variance,
-        reduction.reduce_std: ragged_math.reduce_std,
+        reductions.reduce_variance: ragged_math.reduce_variance,
+        reductions.reduce_std: ragged_math.reduce_std,
         **{
-            getattr(segment, f"unsorted_segment_{name}"): getattr(ragged_math, f"segment_{name}")
+            getattr(segment_functions, f"unsorted_segment_{name}"): getattr(ragged_math, f"segment_{name}")
             for name in _SEGMENTS
         },
     }  # fmt: skip
@@ -230,13 +256,13 @@ def _sparse_special() -> dict[Any, Any]:
     """Functions with a sparse form of their own."""
     made = composite_functions
     return {
-        arithmetic.divide: made.sparse_divide,
-        array.rank: made.sparse_rank,
-        array.shape: made.sparse_shape,
-        array.shape_v1: made.sparse_shape_v1,
-        array.size: made.sparse_size,
-        array.size_v1: made.sparse_size_v1,
-        histogram.bincount: counting.bincount,
+        division.divide: made.sparse_divide,
+        sizes.rank: made.sparse_rank,
+        sizes.shape: made.sparse_shape,
+        sizes.shape_v1: made.sparse_shape_v1,
+        sizes.size: made.sparse_size,
+        sizes.size_v1: made.sparse_size_v1,
+        bincount.bincount: counting.bincount,
     }
 
 

@@ -8,35 +8,37 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.ops.array import rows as array
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array import sizes as array_sizes
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.linalg import matmul as dense_matmul
 from tapeflow.ops.math import casting
-from tapeflow.ops.math.reduction import reduce_max, reduce_prod
+from tapeflow.ops.math.reductions import reduce_max, reduce_prod
 from tapeflow.ops.nn import embedding as dense_embedding
 from tapeflow.ops.ragged.broadcast import elementwise
 from tapeflow.ops.ragged.functions import gather_rows
 from tapeflow.ops.ragged.math import reduce_along
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.ragged.text import ragged_text
-from tapeflow.ops.string import rows as strings
+from tapeflow.ops.string import joining
 from tapeflow.ops.string.segment_join import unsorted_segment_join
 
 
 def size(input, out_type: DTypeLike | None = None, name: str | None = None):
     """`tf.size` of a ragged tensor: of its flat values."""
-    return array.size(input.flat_values, out_type) if out_type else array.size(input.flat_values)
+    return array_sizes.size(input.flat_values, out_type) if out_type else array_sizes.size(input.flat_values)
 
 
 def rank(input, name: str | None = None):
     """`tf.rank` of a ragged tensor."""
     known = input.shape.rank
     if known is None:
-        return input.ragged_rank + array.rank(input.flat_values)
+        return input.ragged_rank + array_sizes.rank(input.flat_values)
     return casting.cast(known, "int32")
 
 
@@ -62,7 +64,7 @@ def sparse_size_v1(input, name: str | None = None, out_type: DTypeLike = dtypes.
 
 def sparse_rank(input, name: str | None = None):
     """`tf.rank` of a sparse tensor."""
-    return array.Shape(input.dense_shape)[0]
+    return array_sizes.Shape(input.dense_shape)[0]
 
 
 def embedding_lookup(params, ids, max_norm: float | None = None, name: str | None = None):
@@ -151,7 +153,7 @@ def reduce_join(
 ):
     """`tf.strings.reduce_join` of a ragged tensor."""
     def joined(value, axis, keep):
-        return strings.reduce_join(value, axis, keep, separator)
+        return joining.reduce_join(value, axis, keep, separator)
 
     def of_segments(data, ids, count: int):
         return unsorted_segment_join(data, ids, count, separator)
@@ -166,12 +168,12 @@ def format_text(template, inputs, placeholder: str = "{}", summarize: int = 3, n
     texts = [ragged_text(v, summarize) if isinstance(v, RaggedTensor) else v for v in inputs]
     pieces = template.split(placeholder)
     if len(pieces) - 1 != len(inputs):
-        return strings.format_(template, [0] * len(inputs), placeholder, summarize)
+        return joining.format_(template, [0] * len(inputs), placeholder, summarize)
     out: list[Any] = [pieces[0]]
     for value, text, piece in zip(inputs, texts, pieces[1:], strict=True):
         ragged = isinstance(value, RaggedTensor)
-        out += [text if ragged else strings.format_("{}", [value], summarize=summarize), piece]
-    return strings.join(out)
+        out += [text if ragged else joining.format_("{}", [value], summarize=summarize), piece]
+    return joining.join(out)
 
 
 # Products
@@ -261,9 +263,9 @@ def _sizes(value, turned):
             with control_dependencies([] if same is None else [same]):
                 columns = array.identity(columns)
         else:
-            columns = rows * 0 + casting.cast(array.Shape(inner)[1], rows.dtype)
+            columns = rows * 0 + casting.cast(array_sizes.Shape(inner)[1], rows.dtype)
     else:
-        sizes = casting.cast(array.Shape(value), dtypes.int64)
+        sizes = casting.cast(array_sizes.Shape(value), dtypes.int64)
         zero = range_(sizes[0]) * 0
         rows, columns = zero + sizes[1], zero + sizes[2]
     return (columns, rows) if turned else (rows, columns)
@@ -271,5 +273,5 @@ def _sizes(value, turned):
 
 def _with_zero(lengths):
     """A zero before the lengths of each row, so that a row without any has a largest one."""
-    zero = zeros(stack([array.Shape(lengths)[0], 1]), lengths.dtype)
+    zero = zeros(stack([array_sizes.Shape(lengths)[0], 1]), lengths.dtype)
     return concat([zero, lengths], 1)

@@ -11,10 +11,12 @@ from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
-from tapeflow.ops.array import gather, layout, slicing
+from tapeflow.ops.array import layout, transposing
 from tapeflow.ops.array.broadcasting import broadcast_to
-from tapeflow.ops.linalg.matmul import matmul, tensordot
-from tapeflow.ops.math import arithmetic, casting, clip, elementwise, reduction
+from tapeflow.ops.indexing import gather, slicing
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.tensordot import tensordot
+from tapeflow.ops.math import arithmetic, casting, clip, reductions, rounding
 
 
 def _size(tensor):
@@ -34,7 +36,7 @@ def _transpose(a: Any, axes=None):
       a: a tensor.
       axes: the order of the axes; None: reversed.
     """
-    return layout.transpose(a, axes)
+    return transposing.transpose(a, axes)
 
 
 @public
@@ -49,7 +51,7 @@ def _flatten(a: TensorLike, order: str = "C"):
     """
     if order not in ("C", "A", "K", "F"):
         raise ValueError("order can only be C, A, K (all row major) or F (column major).")
-    return layout.reshape(layout.transpose(a) if order == "F" else a, [-1])
+    return layout.reshape(transposing.transpose(a) if order == "F" else a, [-1])
 
 
 @public
@@ -69,7 +71,7 @@ def _reshape(a: TensorLike, *newshape, **kwargs):
     if len(newshape) == 1 and not isinstance(newshape[0], int):
         newshape = newshape[0]
     if order == "F":
-        return layout.transpose(layout.reshape(layout.transpose(a), newshape[::-1]))
+        return transposing.transpose(layout.reshape(transposing.transpose(a), newshape[::-1]))
     return layout.reshape(a, newshape)
 
 
@@ -119,7 +121,7 @@ def _round(a, decimals=0):
     if not (kind.is_floating or kind.is_complex):
         a = casting.cast(a, promotion.default_float())
     factor = casting.cast(10.0**decimals, a.dtype)
-    return casting.cast(elementwise.round(a * factor) / factor, kind)
+    return casting.cast(rounding.round(a * factor) / factor, kind)
 
 
 def _reduced(tensor, reduce, reduce_bool, axis, out, keepdims: bool | None):
@@ -138,7 +140,7 @@ def _max(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool |
       out: must be None.
       keepdims: whether axes that are reduced stay, with size 1.
     """
-    return _reduced(a, reduction.reduce_max, reduction.reduce_any, axis, out, keepdims)
+    return _reduced(a, reductions.reduce_max, reductions.reduce_any, axis, out, keepdims)
 
 
 @public
@@ -151,7 +153,7 @@ def _min(a: TensorLike, axis: AxisLike | None = None, out=None, keepdims: bool |
       out: must be None.
       keepdims: whether axes that are reduced stay, with size 1.
     """
-    return _reduced(a, reduction.reduce_min, reduction.reduce_all, axis, out, keepdims)
+    return _reduced(a, reductions.reduce_min, reductions.reduce_all, axis, out, keepdims)
 
 
 @public
@@ -169,7 +171,7 @@ def _mean(a: Any, axis: AxisLike | None = None, dtype=None, out=None, keepdims: 
         a = casting.cast(a, dtype)
     elif a.dtype.is_integer or a.dtype == dtypes.bool:
         a = casting.cast(a, promotion.default_float())
-    return _reduced(a, reduction.reduce_mean, reduction.reduce_mean, axis, out, keepdims)
+    return _reduced(a, reductions.reduce_mean, reductions.reduce_mean, axis, out, keepdims)
 
 
 METHODS: dict[str, Any] = {

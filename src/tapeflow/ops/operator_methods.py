@@ -15,9 +15,9 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import operators
-from tapeflow.ops.array import slicing
+from tapeflow.ops.indexing import slicing
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise
+from tapeflow.ops.math import arithmetic, bitwise, comparison, division, elementwise, logic
 
 
 @api("__operators__.add")
@@ -87,15 +87,15 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "add": add,
     "sub": arithmetic.subtract,
     "mul": arithmetic.multiply,
-    "truediv": arithmetic.truediv,
-    "div": arithmetic.divide,
-    "floordiv": arithmetic.floordiv,
-    "mod": arithmetic.floormod,
+    "truediv": division.truediv,
+    "div": division.divide,
+    "floordiv": division.floordiv,
+    "mod": division.floormod,
     "pow": arithmetic.pow,
     "matmul": matmul,
-    "and": operators.logical(comparison.logical_and, bitwise.bitwise_and),
-    "or": operators.logical(comparison.logical_or, bitwise.bitwise_or),
-    "xor": operators.logical(comparison.logical_xor, bitwise.bitwise_xor),
+    "and": operators.logical(logic.logical_and, bitwise.bitwise_and),
+    "or": operators.logical(logic.logical_or, bitwise.bitwise_or),
+    "xor": operators.logical(logic.logical_xor, bitwise.bitwise_xor),
 }
 _OTHERS: dict[str, Callable[..., Any]] = {
     "lt": comparison.less,

@@ -11,11 +11,20 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import from_tuple
-from tapeflow.ops.array import slicing
 from tapeflow.ops.array.broadcasting import sum_to_shape
-from tapeflow.ops.array.joining import ConcatV2, Pack
+from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.stacking import Pack
+from tapeflow.ops.indexing import slicing, strided_slice
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math import arithmetic, bitwise, comparison, elementwise, segment
+from tapeflow.ops.math import (
+    arithmetic,
+    bitwise,
+    comparison,
+    division,
+    elementwise,
+    segment_functions,
+)
+from tapeflow.ops.math import logic as math_logic
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import constant_value_as_shape as constant_value_as_shape
@@ -42,7 +51,7 @@ def _add(x: Any, y: Any) -> Any:
 
 
 def _true_division(x: Any, y: Any) -> Any:
-    return arithmetic.truediv(*_pair(x, y))
+    return division.truediv(*_pair(x, y))
 
 
 def logical(logic: Any, bits: Any) -> Any:
@@ -54,7 +63,7 @@ def logical(logic: Any, bits: Any) -> Any:
 
 
 def _not(x: Any) -> Any:
-    return comparison.LogicalNot(x) if x.dtype == dtypes.bool else bitwise.Invert(x)
+    return math_logic.LogicalNot(x) if x.dtype == dtypes.bool else bitwise.Invert(x)
 
 
 def same(row: Any, different: bool) -> Any:
@@ -96,7 +105,7 @@ def accumulate(x: Any, y: Any) -> Any:
 
 def _dense(slices: IndexedSlices) -> Any:
     rows = slices.dense_shape[0]
-    return segment.unsorted_segment_sum(slices.values, slices.indices, rows)
+    return segment_functions.unsorted_segment_sum(slices.values, slices.indices, rows)
 
 
 def _stand_in(function: Any, args: Any, kwargs: Any) -> Any:
@@ -121,9 +130,9 @@ def _bind() -> None:
         ("add", arithmetic.AddV2, _add, numeric),
         ("sub", arithmetic.Sub, None, -1),
         ("mul", arithmetic.Mul, None, -1),
-        ("truediv", arithmetic.RealDiv, _true_division, _mask(FLOATING_OR_COMPLEX)),
-        ("floordiv", arithmetic.FloorDiv, arithmetic.floordiv, whole),
-        ("mod", arithmetic.FloorMod, arithmetic.floormod, whole),
+        ("truediv", division.RealDiv, _true_division, _mask(FLOATING_OR_COMPLEX)),
+        ("floordiv", division.FloorDiv, division.floordiv, whole),
+        ("mod", division.FloorMod, division.floormod, whole),
         ("pow", arithmetic.Pow, arithmetic.pow, numeric),
         ("matmul", None, matmul, 0),
         ("lt", comparison.Less, None, -1),
@@ -138,15 +147,15 @@ def _bind() -> None:
     ]
     boolean = _mask([dtypes.bool])
     for name, logic, bits in (
-        ("and", comparison.LogicalAnd, bitwise.BitwiseAnd),
-        ("or", comparison.LogicalOr, bitwise.BitwiseOr),
-        ("xor", comparison.logical_xor, bitwise.BitwiseXor),
+        ("and", math_logic.LogicalAnd, bitwise.BitwiseAnd),
+        ("or", math_logic.LogicalOr, bitwise.BitwiseOr),
+        ("xor", math_logic.logical_xor, bitwise.BitwiseXor),
     ):
         native = None if name == "xor" else logic
         binary.append((name, native, logical(logic, bits), boolean if native else 0))
     for name, row, function, mask in binary:
         _native.set_operator(name, row, function and boundary(function), mask)
-    _native.set_operator("getitem", slicing.StridedSlice)
+    _native.set_operator("getitem", strided_slice.StridedSlice)
     _native.set_hook("getitem", boundary(slicing.getitem))
     _native.set_hook("dispatch", _stand_in)
     stand_ins.answer = _stand_in

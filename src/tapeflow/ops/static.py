@@ -19,16 +19,16 @@ from tapeflow.core.convert import int_array
 from tapeflow.core.public import public
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.rows import Rank, Shape, Size
+from tapeflow.ops.array.sizes import Rank, Shape, Size
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall
 
 
-def _joining() -> ModuleType:
-    from tapeflow.ops.array import joining  # a circle: it is made of this module
+def _stacking() -> ModuleType:
+    from tapeflow.ops.array import stacking  # a circle: it is made of this module
 
-    return joining
+    return stacking
 
 
 _Eager = _native.EagerTensor
@@ -163,7 +163,7 @@ def as_shape(sizes):
     """A list of ints and scalar tensors as a shape to give to an op."""
     if all(isinstance(d, int) for d in sizes):
         return int_array(sizes)
-    return _joining().Pack(list(sizes))
+    return _stacking().Pack(list(sizes))
 
 
 def product(sizes: Any):
@@ -177,7 +177,7 @@ def joined(*parts):
     if all(isinstance(part, list) for part in parts):
         return as_shape([d for part in parts for d in part])
     from tapeflow.ops.array.construction import fill
-    ConcatV2 = _joining().ConcatV2
+    from tapeflow.ops.array.joining import ConcatV2
     vectors = [
         np.array(part, np.int32) if isinstance(part, list) else part if part.shape.rank else fill([part], 1)
         for part in parts

@@ -6,9 +6,9 @@ from tapeflow.ops.random.generator import get_global_generator as get_global_gen
 from tapeflow.ops.random.generator import set_global_generator as set_global_generator
 from tapeflow.ops.random.index_shuffle import index_shuffle as index_shuffle
 from tapeflow.ops.random.stateless import Algorithm as Algorithm
-from tapeflow.ops.random.stateless import fold_in as stateless_fold_in
-from tapeflow.ops.random.stateless import split as stateless_split
 from tapeflow.ops.random.stateless_choice import stateless_shuffle as stateless_shuffle
+from tapeflow.ops.random.stateless_functions import fold_in as stateless_fold_in
+from tapeflow.ops.random.stateless_functions import split as stateless_split
 __all__ = [
     "Algorithm",
     "Generator",

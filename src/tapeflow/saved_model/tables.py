@@ -11,6 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function.function import Function
+from tapeflow.ops.lookup import growing
 from tapeflow.ops.lookup import nodes as lookup_nodes
 from tapeflow.ops.lookup import tables as lookup
 from tapeflow.ops.lookup.rows import (
@@ -18,12 +19,12 @@ from tapeflow.ops.lookup.rows import (
     LookupTableExportV2,
     LookupTableImportV2,
 )
-from tapeflow.ops.string.rows import join
+from tapeflow.ops.string.joining import join
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.resources import TrackableResource
 
-_TABLES = (lookup.StaticHashTable, lookup.MutableHashTable, lookup.DenseHashTable)
-_GROWING = (lookup.MutableHashTable, lookup.DenseHashTable)
+_TABLES = (lookup.StaticHashTable, growing.MutableHashTable, growing.DenseHashTable)
+_GROWING = (growing.MutableHashTable, growing.DenseHashTable)
 
 
 def is_resource(value: Any) -> bool:
@@ -115,7 +116,7 @@ def _create(table: Any, shared_name: str) -> Any:
     }
     if isinstance(table, lookup.StaticHashTable):
         return lookup_nodes.HashTableV2(name="hash_table", **attrs)
-    if isinstance(table, lookup.DenseHashTable):
+    if isinstance(table, growing.DenseHashTable):
         keys = [_key(own, what) for what in ("empty_key", "deleted_key")]
         return lookup_nodes.MutableDenseHashTableV2(
             *keys, name="MutableDenseHashTable", value_shape=own.value_shape, **attrs

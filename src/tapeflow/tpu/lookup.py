@@ -10,14 +10,13 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures.nest_paths import flatten_with_joined_string_paths
-from tapeflow.ops.array import layout
-from tapeflow.ops.array import rows as array
+from tapeflow.ops.array import layout, sizes
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.scatter import scatter_nd
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.ragged.math import RaggedTensor
-from tapeflow.ops.sparse.functions import slice_ as sparse_slice
+from tapeflow.ops.sparse.shaping import slice_ as sparse_slice
 from tapeflow.tpu.table_configs import FeatureConfig
 
 
@@ -84,7 +83,7 @@ def _looked_up(path: str, ids: Any, weight: Any, table: Any, feature: FeatureCon
 def _of_sparse(ids: Any, weight: Any, table: Any, feature: FeatureConfig) -> Any:
     rank = ids.shape.rank
     if not feature.output_shape and feature.max_sequence_length > 0 and rank in (None, 2):
-        batch = cast(array.shape(ids)[0], "int64")
+        batch = cast(sizes.shape(ids)[0], "int64")
         length = feature.max_sequence_length
         kept = sparse_slice(ids, [0, 0], stack([batch, length]))
         rows = nn.embedding_lookup(table, kept.values)

@@ -13,8 +13,8 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.initializers import TruncatedNormal
 from tapeflow.ops.array.construction import ones
-from tapeflow.ops.array.construction import range as numbers
 from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.ranges import range as numbers
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.tpu.slots import WithSlotVariables
 

@@ -17,11 +17,12 @@ from tapeflow.core.public import boundaries
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.arithmetic import pow as pow_
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.elementwise import ceil as ceil_
-from tapeflow.ops.math.elementwise import exp, floor, log
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.elementwise import exp, log
+from tapeflow.ops.math.rounding import ceil as ceil_
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.trigonometric import cos
-from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.ops.random.functions import normal as random_normal
 
 
 def _decayed(rate_of: Callable[..., Any]):

@@ -13,18 +13,20 @@ from tapeflow.core.public import names_itself, public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.array.construction import range as numbers
-from tapeflow.ops.array.gather import boolean_mask_v1, gather_v1
-from tapeflow.ops.array.rows import identity, shape_v1, size_v1
+from tapeflow.ops.array.ranges import range as numbers
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import shape_v1, size_v1
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import cond_v1, control_dependencies, group, no_op
+from tapeflow.ops.indexing.boolean_mask import boolean_mask_v1
+from tapeflow.ops.indexing.gather import gather_v1
 from tapeflow.ops.io import summary_rows as summary
 from tapeflow.ops.io.file import matching_files
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.queue import queues as queues
-from tapeflow.ops.random.distributions import shuffle as random_shuffle
+from tapeflow.ops.random.functions import shuffle as random_shuffle
 from tapeflow.ops.sparse.serialization import (
     deserialize_many_sparse,
     serialize_many_sparse,

@@ -16,8 +16,10 @@ from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies, group, no_op
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, is_finite, where
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.float_kinds import is_finite
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.state.variable import VariableV1
 
 

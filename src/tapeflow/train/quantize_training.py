@@ -13,10 +13,11 @@ from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.public import public
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.array.construction import Range
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.rows import Identity, Rank, identity
+from tapeflow.ops.array.ranges import Range
+from tapeflow.ops.array.rows import Identity, identity
+from tapeflow.ops.array.sizes import Rank
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.convolution.pooling import AvgPool, MaxPool
 from tapeflow.ops.convolution.pooling_3d import AvgPool3D, MaxPool3D

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.array.selection import unique
-from tapeflow.ops.math.segment import unsorted_segment_sum
+from tapeflow.ops.indexing.unique import unique
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum
 from tapeflow.ops.static import size_of
 
 

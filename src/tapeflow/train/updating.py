@@ -14,8 +14,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape
-from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.indexing.scatter import scatter_nd
 from tapeflow.ops.state.training_rule import Rule
 from tapeflow.ops.state.variable import Variable, VariableV1
 from tapeflow.train.sparse import without_duplicates

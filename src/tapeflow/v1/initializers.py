@@ -20,12 +20,13 @@ from tapeflow.graph.build.variables import local_variables_initializer as local_
 from tapeflow.graph.build.variables import variables_initializer as variables  # noqa: F401
 from tapeflow.ops.array import construction
 from tapeflow.ops.array.diagonal import diag_part
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.linalg.decomposition import qr
 from tapeflow.ops.lookup.tables import tables_initializer  # noqa: F401
 from tapeflow.ops.math.elementwise import sign
-from tapeflow.ops.random import distributions as random
+from tapeflow.ops.random import functions
 
 
 def _sizes(shape: Any) -> Any:
@@ -132,7 +133,7 @@ class random_uniform_initializer(Initializer):
         maxval = self.maxval
         if maxval is None and dtype.is_floating:
             maxval = 1.0
-        return random.uniform(sizes, self.minval, maxval, dtype, self.seed)
+        return functions.uniform(sizes, self.minval, maxval, dtype, self.seed)
 
 
 @api(v1="random_normal_initializer")
@@ -147,7 +148,7 @@ class random_normal_initializer(Initializer):
         self.dtype = _floating(dtype)
 
     def _make(self, sizes: Sequence[int], dtype: DType):
-        return random.normal(sizes, self.mean, self.stddev, dtype, self.seed)
+        return functions.normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
 @api(v1="truncated_normal_initializer")
@@ -155,7 +156,7 @@ class truncated_normal_initializer(random_normal_initializer):
     """Normal; values more than two standard deviations from the mean are drawn again."""
 
     def _make(self, sizes: Sequence[int], dtype: DType):
-        return random.truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
+        return functions.truncated_normal(sizes, self.mean, self.stddev, dtype, self.seed)
 
 
 @api(v1="uniform_unit_scaling_initializer")
@@ -168,7 +169,7 @@ class uniform_unit_scaling_initializer(Initializer):
     def _make(self, sizes, dtype: DType):
         inputs = max(math.prod(sizes[:-1]), 1.0)
         limit = math.sqrt(3 / inputs) * self.factor
-        return random.uniform(sizes, -limit, limit, dtype, self.seed)
+        return functions.uniform(sizes, -limit, limit, dtype, self.seed)
 
 
 @api(v1="variance_scaling_initializer")
@@ -205,11 +206,11 @@ class variance_scaling_initializer(Initializer):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
-            return random.uniform(sizes, -limit, limit, dtype, self.seed)
+            return functions.uniform(sizes, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
-            return random.normal(sizes, 0.0, math.sqrt(variance), dtype, self.seed)
+            return functions.normal(sizes, 0.0, math.sqrt(variance), dtype, self.seed)
         stddev = math.sqrt(variance) / _TRUNCATED_STDDEV
-        return random.truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
+        return functions.truncated_normal(sizes, 0.0, stddev, dtype, self.seed)
 
 
 @api(v1="glorot_uniform_initializer")
@@ -247,7 +248,7 @@ class orthogonal_initializer(Initializer):
             )
         rows, columns = math.prod(sizes[:-1]), sizes[-1]
         q, r = qr(
-            random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed)
+            functions.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed)
         )
         # The signs make the distribution uniform over orthogonal matrices (Mezzadri 2006).
         q = q * sign(diag_part(r))

@@ -8,18 +8,18 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.lookup.buckets import (
     FastHashSpec,
     HasherSpec,
     IdTableWithHashBuckets,
     StrongHashSpec,
 )
-from tapeflow.ops.lookup.tables import DenseHashTable as MutableDenseHashTable
+from tapeflow.ops.lookup.growing import DenseHashTable as MutableDenseHashTable
+from tapeflow.ops.lookup.growing import MutableHashTable
 from tapeflow.ops.lookup.tables import (
     KeyValueTensorInitializer,
-    MutableHashTable,
     StaticHashTable,
     TextFileIndex,
     TextFileInitializer,

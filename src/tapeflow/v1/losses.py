@@ -11,25 +11,27 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import squeeze
-from tapeflow.ops.array.rows import identity, rank, shape, stop_gradient
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import identity, stop_gradient
+from tapeflow.ops.array.sizes import rank, shape
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import cond, control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.arithmetic import minimum, multiply, squared_difference
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_or, not_equal
+from tapeflow.ops.math.comparison import equal, not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan as div_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.reduction import reduce_all, reduce_sum
+from tapeflow.ops.math.logic import logical_or
+from tapeflow.ops.math.reductions import reduce_all, reduce_sum
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.loss import (
-    sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 
 __all__ = [
     "Reduction", "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",

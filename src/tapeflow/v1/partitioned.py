@@ -14,8 +14,8 @@ from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.slicing import slice_
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.slicing import slice_
 from tapeflow.ops.io.save_slice import SaveSliceInfo
 from tapeflow.ops.state import partitioning
 

@@ -12,28 +12,28 @@ from tapeflow.core.public import names_itself, public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build.placeholders import placeholder, placeholder_with_default
-from tapeflow.ops.sparse.functions import add_v1 as sparse_add
-from tapeflow.ops.sparse.functions import concat_v1 as sparse_concat
-from tapeflow.ops.sparse.functions import fill_empty_rows as sparse_fill_empty_rows
+from tapeflow.ops.sparse.arithmetic import add_v1 as sparse_add
+from tapeflow.ops.sparse.arithmetic import maximum as sparse_maximum
+from tapeflow.ops.sparse.arithmetic import minimum as sparse_minimum
+from tapeflow.ops.sparse.arithmetic import reduce_max_sparse as sparse_reduce_max_sparse
+from tapeflow.ops.sparse.arithmetic import reduce_max_v1 as sparse_reduce_max
+from tapeflow.ops.sparse.arithmetic import reduce_sum_sparse as sparse_reduce_sum_sparse
+from tapeflow.ops.sparse.arithmetic import reduce_sum_v1 as sparse_reduce_sum
+from tapeflow.ops.sparse.arithmetic import softmax as sparse_softmax
+from tapeflow.ops.sparse.arithmetic import sparse_dense_matmul as sparse_tensor_dense_matmul
 from tapeflow.ops.sparse.functions import mask as sparse_mask
-from tapeflow.ops.sparse.functions import maximum as sparse_maximum
-from tapeflow.ops.sparse.functions import minimum as sparse_minimum
-from tapeflow.ops.sparse.functions import reduce_max_sparse as sparse_reduce_max_sparse
-from tapeflow.ops.sparse.functions import reduce_max_v1 as sparse_reduce_max
-from tapeflow.ops.sparse.functions import reduce_sum_sparse as sparse_reduce_sum_sparse
-from tapeflow.ops.sparse.functions import reduce_sum_v1 as sparse_reduce_sum
-from tapeflow.ops.sparse.functions import reorder as sparse_reorder
-from tapeflow.ops.sparse.functions import reset_shape as sparse_reset_shape
-from tapeflow.ops.sparse.functions import reshape as sparse_reshape
-from tapeflow.ops.sparse.functions import retain as sparse_retain
-from tapeflow.ops.sparse.functions import slice_ as sparse_slice
-from tapeflow.ops.sparse.functions import softmax as sparse_softmax
-from tapeflow.ops.sparse.functions import sparse_dense_matmul as sparse_tensor_dense_matmul
 from tapeflow.ops.sparse.functions import sparse_merge, sparse_to_dense
-from tapeflow.ops.sparse.functions import split_v1 as sparse_split
 from tapeflow.ops.sparse.functions import to_dense as sparse_tensor_to_dense
 from tapeflow.ops.sparse.functions import to_indicator as sparse_to_indicator
-from tapeflow.ops.sparse.functions import transpose as sparse_transpose
+from tapeflow.ops.sparse.shaping import concat_v1 as sparse_concat
+from tapeflow.ops.sparse.shaping import fill_empty_rows as sparse_fill_empty_rows
+from tapeflow.ops.sparse.shaping import reorder as sparse_reorder
+from tapeflow.ops.sparse.shaping import reset_shape as sparse_reset_shape
+from tapeflow.ops.sparse.shaping import reshape as sparse_reshape
+from tapeflow.ops.sparse.shaping import retain as sparse_retain
+from tapeflow.ops.sparse.shaping import slice_ as sparse_slice
+from tapeflow.ops.sparse.shaping import split_v1 as sparse_split
+from tapeflow.ops.sparse.shaping import transpose as sparse_transpose
 from tapeflow.ops.static import constant_value_as_shape
 
 __all__ = [

@@ -1,7 +1,7 @@
 """tf.spectral of 1.x: Fourier transforms."""
 
 from tapeflow.ops.signal.cosine import dct, idct
-from tapeflow.ops.signal.spectral import (
+from tapeflow.ops.signal.fft_functions import (
     fft,
     fft2d,
     fft3d,

@@ -18,8 +18,8 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.array.construction import ZerosLike
-from tapeflow.ops.array.joining import Pack
+from tapeflow.ops.array.like import ZerosLike
+from tapeflow.ops.array.stacking import Pack
 from tapeflow.ops.control.flow import NoOp
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.math.arithmetic import Add, AddV2

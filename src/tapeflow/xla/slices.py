@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapeflow.graph.operation import Operation
-from tapeflow.ops.array.joining import Pack
 from tapeflow.ops.array.padding import Pad
-from tapeflow.ops.array.slicing import Slice, StridedSlice, StridedSliceGrad
+from tapeflow.ops.array.stacking import Pack
+from tapeflow.ops.indexing.slicing import Slice
+from tapeflow.ops.indexing.strided_slice import StridedSlice, StridedSliceGrad
 from tapeflow.ops.math.arithmetic import Add, AddV2, Sub
 from tapeflow.ops.state.rows import ResourceStridedSliceAssign
 from tapeflow.xla.importing import jax, jnp

@@ -12,9 +12,9 @@ from tapeflow.ops.lists.tensor_list import (
     TensorListPopBack,
     TensorListPushBack,
     TensorListReserve,
-    TensorListResize,
     TensorListSetItem,
 )
+from tapeflow.ops.lists.tensor_list_changing import TensorListResize
 from tapeflow.ops.lists.tensor_list_reading import (
     TensorListConcatV2,
     TensorListGather,

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.ops.recurrent import rows as recurrent
-from tapeflow.ops.recurrent.rows import RecurrentSequence, RecurrentSequenceGrad
+from tapeflow.ops.recurrent import sequence_steps
+from tapeflow.ops.recurrent.rows import RecurrentSequence
+from tapeflow.ops.recurrent.sequence_gradient import RecurrentSequenceGrad
 from tapeflow.ops.recurrent.steps import CELLS, sequence, sequence_gradient
 
 WANTED = {"all": (0,), "last": (3,), "both": (0, 3), "last c": (4,), "every": (0, 3, 4)}
@@ -20,7 +21,7 @@ class Generator:
 
 
 def generated(cell, **kwargs):
-    return [tf.constant(x) for x in recurrent._generated(Generator(), cell, **kwargs)]
+    return [tf.constant(x) for x in sequence_steps.generated(Generator(), cell, **kwargs)]
 
 
 def loss(row, inputs, cell, wanted):

@@ -11,7 +11,6 @@ from tapeflow.ops.control.assertions import Assert as Assert
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
-from tapeflow.ops.control.assertions import assert_integer as assert_integer
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
@@ -20,22 +19,23 @@ from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non
 from tapeflow.ops.control.assertions import assert_non_positive_v1 as assert_non_positive
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.control.assertions import assert_proper_iterable as assert_proper_iterable
-from tapeflow.ops.control.assertions import assert_rank_at_least_v1 as assert_rank_at_least
-from tapeflow.ops.control.assertions import assert_rank_in_v1 as assert_rank_in
-from tapeflow.ops.control.assertions import assert_rank_v1 as assert_rank
-from tapeflow.ops.control.assertions import assert_same_float_dtype as assert_same_float_dtype
-from tapeflow.ops.control.assertions import assert_scalar as assert_scalar
-from tapeflow.ops.control.assertions import assert_shapes as assert_shapes
-from tapeflow.ops.control.assertions import assert_type as assert_type
-from tapeflow.ops.control.assertions import is_numeric_tensor as is_numeric_tensor
+from tapeflow.ops.control.shape_assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.control.shape_assertions import assert_rank_in_v1 as assert_rank_in
+from tapeflow.ops.control.shape_assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.control.shape_assertions import assert_scalar as assert_scalar
+from tapeflow.ops.control.shape_assertions import assert_shapes as assert_shapes
+from tapeflow.ops.control.type_assertions import assert_integer as assert_integer
+from tapeflow.ops.control.type_assertions import assert_proper_iterable as assert_proper_iterable
+from tapeflow.ops.control.type_assertions import assert_same_float_dtype as assert_same_float_dtype
+from tapeflow.ops.control.type_assertions import assert_type as assert_type
+from tapeflow.ops.control.type_assertions import is_numeric_tensor as is_numeric_tensor
 from tapeflow.ops.math.check import assert_all_finite_v1 as assert_all_finite
 from tapeflow.ops.math.check import check_numerics as check_numerics
-from tapeflow.ops.math.comparison import is_finite as is_finite
-from tapeflow.ops.math.comparison import is_inf as is_inf
-from tapeflow.ops.math.comparison import is_nan as is_nan
-from tapeflow.ops.math.comparison import is_non_decreasing as is_non_decreasing
-from tapeflow.ops.math.comparison import is_strictly_increasing as is_strictly_increasing
+from tapeflow.ops.math.float_kinds import is_finite as is_finite
+from tapeflow.ops.math.float_kinds import is_inf as is_inf
+from tapeflow.ops.math.float_kinds import is_nan as is_nan
+from tapeflow.ops.math.monotonic import is_non_decreasing as is_non_decreasing
+from tapeflow.ops.math.monotonic import is_strictly_increasing as is_strictly_increasing
 __all__ = [
     "Assert",
     "assert_all_finite",

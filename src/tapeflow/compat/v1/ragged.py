@@ -10,7 +10,7 @@ from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.context import name_scope_v1
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build.placeholders import placeholder as dense_placeholder
-from tapeflow.ops.ragged.functions import constant_value
+from tapeflow.ops.ragged.construction import constant_value
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ragged import (

@@ -1,19 +1,19 @@
 # Made by `make api-names`; do not edit.
 # ruff: noqa
-from tapeflow.ops.nn.candidate_sampling import all_candidate_sampler as all_candidate_sampler
-from tapeflow.ops.nn.candidate_sampling import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
-from tapeflow.ops.nn.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
-from tapeflow.ops.nn.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from tapeflow.ops.nn.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from tapeflow.ops.nn.candidate_functions import all_candidate_sampler as all_candidate_sampler
+from tapeflow.ops.nn.candidate_functions import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from tapeflow.ops.nn.candidate_functions import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tapeflow.ops.nn.candidate_functions import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tapeflow.ops.nn.candidate_functions import uniform_candidate_sampler as uniform_candidate_sampler
 from tapeflow.ops.random.binomial import stateless_binomial as stateless_binomial
-from tapeflow.ops.random.distributions import categorical as categorical
-from tapeflow.ops.random.distributions import gamma as gamma
-from tapeflow.ops.random.distributions import multinomial as multinomial
-from tapeflow.ops.random.distributions import normal as normal
-from tapeflow.ops.random.distributions import poisson_v1 as poisson
-from tapeflow.ops.random.distributions import shuffle as shuffle
-from tapeflow.ops.random.distributions import truncated_normal as truncated_normal
-from tapeflow.ops.random.distributions import uniform as uniform
+from tapeflow.ops.random.functions import categorical as categorical
+from tapeflow.ops.random.functions import gamma as gamma
+from tapeflow.ops.random.functions import multinomial as multinomial
+from tapeflow.ops.random.functions import normal as normal
+from tapeflow.ops.random.functions import poisson_v1 as poisson
+from tapeflow.ops.random.functions import shuffle as shuffle
+from tapeflow.ops.random.functions import truncated_normal as truncated_normal
+from tapeflow.ops.random.functions import uniform as uniform
 from tapeflow.ops.random.generator import Generator as Generator
 from tapeflow.ops.random.generator import create_rng_state as create_rng_state
 from tapeflow.ops.random.generator import get_global_generator as get_global_generator
@@ -21,15 +21,15 @@ from tapeflow.ops.random.generator import set_global_generator as set_global_gen
 from tapeflow.ops.random.seed import get_seed as get_seed
 from tapeflow.ops.random.seed import set_seed as set_random_seed
 from tapeflow.ops.random.stateless import Algorithm as Algorithm
-from tapeflow.ops.random.stateless import fold_in as fold_in
-from tapeflow.ops.random.stateless import split as split
-from tapeflow.ops.random.stateless import stateless_normal as stateless_normal
-from tapeflow.ops.random.stateless import stateless_truncated_normal as stateless_truncated_normal
-from tapeflow.ops.random.stateless import stateless_uniform as stateless_uniform
 from tapeflow.ops.random.stateless_choice import stateless_categorical as stateless_categorical
 from tapeflow.ops.random.stateless_choice import stateless_gamma as stateless_gamma
 from tapeflow.ops.random.stateless_choice import stateless_multinomial as stateless_multinomial
 from tapeflow.ops.random.stateless_choice import stateless_poisson as stateless_poisson
+from tapeflow.ops.random.stateless_functions import fold_in as fold_in
+from tapeflow.ops.random.stateless_functions import split as split
+from tapeflow.ops.random.stateless_functions import stateless_normal as stateless_normal
+from tapeflow.ops.random.stateless_functions import stateless_truncated_normal as stateless_truncated_normal
+from tapeflow.ops.random.stateless_functions import stateless_uniform as stateless_uniform
 from tapeflow.ops.random.truncated import stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal
 from tapeflow.random import experimental as experimental
 __all__ = [

@@ -11,9 +11,9 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.layout import transpose
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.random.seed import get_seed
 from tapeflow.ops.recurrent.cudnn_params import CudnnRNNCanonicalToParams
 from tapeflow.ops.recurrent.cudnn_rnn import CudnnRNN, CudnnRNNV3

@@ -6,13 +6,15 @@ from tapeflow.contrib.distributions.bijectors import Identity
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.broadcasting import broadcast_to
-from tapeflow.ops.array.construction import one_hot, zeros
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.elementwise import square
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax
 from tapeflow.v1.distributions.base import (
     NOT_REPARAMETERIZED,

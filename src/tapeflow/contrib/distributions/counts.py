@@ -6,14 +6,16 @@ from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
-from tapeflow.ops.math.elementwise import exp, floor, log, log1p
-from tapeflow.ops.math.special import betainc, igammac, lgamma
-from tapeflow.ops.random.distributions import gamma as random_gamma
-from tapeflow.ops.random.distributions import poisson as random_poisson
+from tapeflow.ops.math.elementwise import exp, log, log1p
+from tapeflow.ops.math.rounding import floor
+from tapeflow.ops.random.functions import gamma as random_gamma
+from tapeflow.ops.random.functions import poisson as random_poisson
+from tapeflow.ops.special.functions import lgamma
+from tapeflow.ops.special.incomplete import betainc, igammac
 from tapeflow.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
 from tapeflow.v1.distributions.continuous import mixed_seed, numbers
 from tapeflow.v1.distributions.discrete import Multinomial, logits_and_probs

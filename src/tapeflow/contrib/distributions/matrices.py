@@ -10,13 +10,14 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.array.band import band_part
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.diagonal import band_part, diag_part, set_diag
-from tapeflow.ops.array.diagonal import diag as diag_matrix
+from tapeflow.ops.array.diagonal import diag_part, set_diag
+from tapeflow.ops.array.diagonal_matrix import diag as diag_matrix
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt

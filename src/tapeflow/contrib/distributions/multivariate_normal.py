@@ -7,18 +7,19 @@ import math
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperatorDiag, LinearOperatorLowerTriangular
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.diagonal import diag, diag_part
+from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.diagonal_matrix import diag
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.decomposition import cholesky
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import triangular_solve
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.nn.activation import softplus
-from tapeflow.ops.random.distributions import normal as random_normal
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.random.functions import normal as random_normal
 from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
 from tapeflow.v1.distributions.continuous import numbers
 from tapeflow.v1.distributions.divergence import RegisterKL

@@ -9,10 +9,11 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.layout import squeeze
-from tapeflow.ops.math.comparison import is_inf, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, expm1, log, sign
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_max, reduce_sum
+from tapeflow.ops.math.float_kinds import is_inf
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_max, reduce_sum
 
 __all__ = ["reduce_weighted_logsumexp", "softplus_inverse"]
 

@@ -6,20 +6,21 @@ from tapeflow.contrib.distributions.scalar import open_uniform
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.diagonal import set_diag
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import exp, log, log1p
-from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.math.special import lgamma
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.nn.softmax import log_softmax, softmax
-from tapeflow.ops.random.distributions import categorical
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.random.functions import categorical
+from tapeflow.ops.special.functions import lgamma
 from tapeflow.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,

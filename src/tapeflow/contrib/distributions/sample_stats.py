@@ -8,25 +8,26 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
-from tapeflow.ops.array.rows import rank as rank_of
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import rank as rank_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.control.assertions import assert_rank_v1 as assert_rank
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.shape_assertions import assert_rank_v1 as assert_rank
 from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.math.elementwise import ceil, floor
-from tapeflow.ops.math.elementwise import round as round_
-from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.math.reductions import reduce_mean
+from tapeflow.ops.math.rounding import ceil, floor
+from tapeflow.ops.math.rounding import round as round_
 from tapeflow.ops.math.sorting import sort
-from tapeflow.ops.signal.spectral import fft, ifft
+from tapeflow.ops.signal.fft_functions import fft, ifft
 from tapeflow.ops.static import get_static_value
 
 __all__ = ["auto_correlation", "percentile"]

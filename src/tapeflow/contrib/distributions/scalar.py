@@ -12,16 +12,17 @@ from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
 from tapeflow.ops.control.assertions import assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, expm1, log, log1p, square
-from tapeflow.ops.math.special import digamma, erf, igammac, lgamma
 from tapeflow.ops.math.trigonometric import atan, sigmoid, tan
-from tapeflow.ops.nn.activation import softplus
-from tapeflow.ops.random.distributions import gamma as random_gamma
-from tapeflow.ops.random.distributions import normal as random_normal
-from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.random.functions import gamma as random_gamma
+from tapeflow.ops.random.functions import normal as random_normal
+from tapeflow.ops.random.functions import uniform as random_uniform
+from tapeflow.ops.special.functions import digamma, erf, lgamma
+from tapeflow.ops.special.incomplete import igammac
 from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
 from tapeflow.v1.distributions.continuous import Gamma, LocScale, numbers
 from tapeflow.v1.distributions.divergence import RegisterKL

@@ -13,10 +13,11 @@ from tapeflow.linalg import (
     LinearOperatorLowerTriangular,
     LinearOperatorScaledIdentity,
 )
+from tapeflow.ops.array.band import band_part
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.diagonal import band_part, diag_part, set_diag
+from tapeflow.ops.array.diagonal import diag_part, set_diag
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.linalg.matrix_function import matrix_transpose

@@ -15,14 +15,14 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.defun import defun
-from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.control.assertions import assert_equal
 from tapeflow.ops.control.flow import cond, group
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.initializers import zeros_initializer
 from tapeflow.v1.variable_getting import get_variable

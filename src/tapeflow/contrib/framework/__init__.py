@@ -71,13 +71,10 @@ from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.control.assertions import (
-    assert_same_float_dtype,
-    assert_scalar,
-    is_numeric_tensor,
-)
 from tapeflow.ops.control.flow import py_func
-from tapeflow.ops.math.comparison import is_non_decreasing, is_strictly_increasing
+from tapeflow.ops.control.shape_assertions import assert_scalar
+from tapeflow.ops.control.type_assertions import assert_same_float_dtype, is_numeric_tensor
+from tapeflow.ops.math.monotonic import is_non_decreasing, is_strictly_increasing
 from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.static import get_static_value as smart_constant_value
 from tapeflow.v1.metrics.weighting import squeezed as remove_squeezable_dimensions

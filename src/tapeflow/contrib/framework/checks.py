@@ -6,12 +6,12 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import case, cond, control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.reduction import reduce_all, reduce_sum
+from tapeflow.ops.math.reductions import reduce_all, reduce_sum
 from tapeflow.ops.static import get_static_value
 
 __all__ = [

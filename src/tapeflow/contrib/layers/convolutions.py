@@ -20,9 +20,10 @@ from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.convolution.dilated import with_space_to_batch
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.bias import bias_add

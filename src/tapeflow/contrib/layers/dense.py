@@ -20,14 +20,15 @@ from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.gather import gather_nd
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import not_equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.math.reductions import reduce_max, reduce_sum
 from tapeflow.ops.nn.activation import elu as elu_op
 from tapeflow.ops.nn.activation import relu as relu_op
 from tapeflow.ops.nn.activation import relu6 as relu6_op

@@ -8,15 +8,16 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.selection import unique
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.indexing.unique import unique
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.sparse import functions as sparse
 from tapeflow.ops.sparse import segment as sparse_segment
+from tapeflow.ops.sparse import shaping
 
 _COMBINED = {
     "sum": sparse_segment.sparse_segment_sum,
@@ -73,7 +74,7 @@ def scattered_embedding_lookup_sparse(
     if default_value is None:
         # TensorFlow's, on which the numbers of rows without values depend.
         default_value = "6ZxWzWOHxZ" if sparse_values.dtype == dtypes.string else 1288896567
-    filled, _ = sparse.fill_empty_rows(sparse_values, default_value)
+    filled, _ = shaping.fill_empty_rows(sparse_values, default_value)
     once, places = unique(filled.values)[:2]
     found = scattered_embedding_lookup(params, once, dimension, hash_key=hash_key)
     return _COMBINED[combiner](found, places, cast(filled.indices[:, 0], dtypes.int32), name=name)

@@ -12,15 +12,16 @@ from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.array.construction import linspace, meshgrid
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.selection import unique
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.ranges import linspace, meshgrid
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.unique import unique
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.elementwise import rsqrt, square
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.ops.sparse.functions import from_dense
 from tapeflow.v1 import initializers

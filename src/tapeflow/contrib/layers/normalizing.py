@@ -21,12 +21,12 @@ from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.nn import batch_normalization, moments
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size as size_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size as size_of
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.static import get_static_value
 from tapeflow.train.moving_averages import assign_moving_average
 from tapeflow.v1 import initializers

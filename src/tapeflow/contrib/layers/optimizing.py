@@ -8,14 +8,15 @@ from tapeflow import train
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
-from tapeflow.ops.array.rows import identity, shape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_global_norm, global_norm
-from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.elementwise import exp, log, sqrt, square
-from tapeflow.ops.random.distributions import truncated_normal
+from tapeflow.ops.random.functions import truncated_normal
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import assert_global_step, get_global_step
 from tapeflow.train.moving_averages import assign_moving_average

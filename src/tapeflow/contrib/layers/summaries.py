@@ -5,8 +5,9 @@ from __future__ import annotations
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.reduction import reduce_mean
-from tapeflow.ops.nn.activation import Relu, Relu6, Softplus
+from tapeflow.ops.math.reductions import reduce_mean
+from tapeflow.ops.nn.activation import Relu, Relu6
+from tapeflow.ops.nn.softplus import Softplus
 from tapeflow.v1 import summary
 
 __all__ = [

@@ -13,7 +13,7 @@ from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.v1 import initializers
 
 __all__ = [

@@ -12,13 +12,15 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape, stop_gradient
+from tapeflow.ops.array.rows import stop_gradient
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.math.trigonometric import tanh
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.v1.variable_getting import get_variable

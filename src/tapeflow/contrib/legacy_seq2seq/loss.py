@@ -6,10 +6,10 @@ from typing import Any
 
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.loss import sparse_softmax_cross_entropy_with_logits
 
 __all__ = ["sequence_loss", "sequence_loss_by_example"]

@@ -11,21 +11,22 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones, ones_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
-from tapeflow.ops.array.rows import shape, size
-from tapeflow.ops.array.selection import unique
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.sizes import shape, size
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tensor_diagonal import tensor_diag as diag
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import py_func
 from tapeflow.ops.control.printing import Print
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.unique import unique
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.reduction import reduce_min, reduce_sum
-from tapeflow.ops.math.segment import unsorted_segment_min
+from tapeflow.ops.math.reductions import reduce_min, reduce_sum
+from tapeflow.ops.math.segment_functions import unsorted_segment_min
 from tapeflow.v1 import summary
 
 __all__ = ["cluster_loss", "pairwise_distance"]

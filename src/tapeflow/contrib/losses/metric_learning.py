@@ -15,17 +15,20 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.construction import ones
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tensor_diagonal import tensor_diag as diag
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.printing import Print
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math.arithmetic import maximum, multiply, squared_difference, truediv
+from tapeflow.ops.math.arithmetic import maximum, multiply, squared_difference
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.division import truediv
 from tapeflow.ops.math.elementwise import exp, log, sqrt, square
-from tapeflow.ops.math.reduction import reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
+from tapeflow.ops.math.reductions import reduce_any, reduce_max, reduce_mean, reduce_min, reduce_sum
 from tapeflow.ops.nn.loss import softmax_cross_entropy_with_logits
 from tapeflow.ops.sparse import functions as sparse
 

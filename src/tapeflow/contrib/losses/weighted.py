@@ -12,20 +12,20 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import reshape, squeeze
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.arithmetic import squared_difference
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.loss import (
-    sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 from tapeflow.v1.losses import (
     add_loss as _add_loss,
 )

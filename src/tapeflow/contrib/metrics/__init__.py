@@ -29,8 +29,8 @@ from tapeflow.contrib.metrics.thresholds import (
     streaming_true_negatives_at_thresholds,
     streaming_true_positives_at_thresholds,
 )
-from tapeflow.ops.math.histogram import confusion_matrix_v1 as confusion_matrix
 from tapeflow.ops.sparse.sets import difference as set_difference
 from tapeflow.ops.sparse.sets import intersection as set_intersection
 from tapeflow.ops.sparse.sets import size as set_size
 from tapeflow.ops.sparse.sets import union as set_union
+from tapeflow.ops.statistics.confusion import confusion_matrix_v1 as confusion_matrix

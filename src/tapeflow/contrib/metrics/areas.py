@@ -13,22 +13,28 @@ from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.gather import boolean_mask, gather
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.padding import pad
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import identity, size
-from tapeflow.ops.array.selection import top_k, unique, unique_with_counts
-from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal, assert_rank
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import size
+from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.control.flow import cond_v1, control_dependencies, group
+from tapeflow.ops.control.shape_assertions import assert_rank
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.top_k import top_k
+from tapeflow.ops.indexing.unique import unique, unique_with_counts
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, greater, logical_and, logical_not, logical_or, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal, greater
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, log, sqrt, square
-from tapeflow.ops.math.histogram import histogram_fixed_width
-from tapeflow.ops.math.reduction import reduce_max, reduce_min, reduce_sum
-from tapeflow.ops.math.segment import segment_sum
+from tapeflow.ops.math.logic import logical_and, logical_not, logical_or
+from tapeflow.ops.math.reductions import reduce_max, reduce_min, reduce_sum
+from tapeflow.ops.math.segment_functions import segment_sum
+from tapeflow.ops.statistics.histogram import histogram_fixed_width
 from tapeflow.v1.metrics.streaming import collected
 from tapeflow.v1.metrics.weighting import fitted, squeezed
 from tapeflow.v1.variable_getting import get_variable

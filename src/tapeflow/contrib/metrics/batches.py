@@ -11,7 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 
 __all__ = ["accuracy", "aggregate_metric_map", "aggregate_metrics"]
 

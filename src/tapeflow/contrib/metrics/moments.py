@@ -7,18 +7,20 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import squeeze, transpose
-from tapeflow.ops.array.rows import identity, size
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import squeeze
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import sqrt
-from tapeflow.ops.math.histogram import confusion_matrix_v1
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.state.assignment import assign
+from tapeflow.ops.statistics.confusion import confusion_matrix_v1
 from tapeflow.v1.metrics.streaming import added, collected, graph_only, metric_variable
 from tapeflow.v1.metrics.weighting import broadcast_weights, fitted
 from tapeflow.v1.variable_scoping import variable_scope

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
-from tapeflow.ops.array.selection import in_top_k_v1 as in_top_k
+from tapeflow.ops.indexing.top_k import in_top_k_v1 as in_top_k
 from tapeflow.ops.math.casting import cast
 from tapeflow.v1 import metrics as _metrics
 from tapeflow.v1.metrics.ranking import average_precision

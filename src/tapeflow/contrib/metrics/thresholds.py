@@ -10,20 +10,22 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.construction import linspace, zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.ranges import linspace
 from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax, argmin
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import greater_equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import greater_equal
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import floor
-from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.math.reductions import reduce_max, reduce_sum
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.state.variable_scatter import scatter_add
 from tapeflow.v1 import metrics as _metrics
 from tapeflow.v1.metrics.counting import counts_at_thresholds, levels, shares_checked

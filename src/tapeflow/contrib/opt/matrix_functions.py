@@ -8,10 +8,10 @@ from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control.flow import while_loop_v1
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.arithmetic import add, pow
-from tapeflow.ops.math.comparison import logical_and
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_max, reduce_sum
 
 __all__ = ["matrix_inverse_pth_root", "matrix_square_root"]
 

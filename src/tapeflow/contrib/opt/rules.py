@@ -11,13 +11,14 @@ from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.linalg.matrix_function import norm
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.linalg.norms import norm
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, sign, sqrt, square
+from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.state import training
 from tapeflow.train.global_step import get_global_step
 from tapeflow.train.updating import Update

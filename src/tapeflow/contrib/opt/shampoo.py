@@ -6,18 +6,21 @@ from tapeflow import train
 from tapeflow.contrib.opt.matrix_functions import matrix_inverse_pth_root, matrix_square_root
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops.array.construction import zeros, zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.layout import expand_dims, transpose
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.tensor_diagonal import eye
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.scatter import scatter_nd
 from tapeflow.ops.linalg.decomposition import svd
-from tapeflow.ops.linalg.matmul import matmul, tensordot
-from tapeflow.ops.math.arithmetic import floormod, maximum, pow
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.tensordot import tensordot
+from tapeflow.ops.math.arithmetic import maximum, pow
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.division import floormod
+from tapeflow.ops.math.reductions import reduce_sum
 
 __all__ = ["ShampooOptimizer"]
 

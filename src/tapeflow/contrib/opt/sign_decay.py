@@ -7,9 +7,10 @@ import math
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.math.arithmetic import floormod, maximum, minimum
+from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.division import floormod
 from tapeflow.ops.math.trigonometric import cos
 
 __all__ = ["get_cosine_decay_fn", "get_linear_decay_fn", "get_restart_decay_fn"]

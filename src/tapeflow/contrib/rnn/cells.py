@@ -7,8 +7,8 @@ from tapeflow.core.annotations import DTypeLike
 from tapeflow.keras import activations
 from tapeflow.keras import initializers as keras_initializers
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.activation import relu

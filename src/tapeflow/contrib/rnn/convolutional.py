@@ -9,7 +9,7 @@ from tapeflow.contrib.rnn.gates import lstm_step
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat, split
-from tapeflow.ops.convolution.functions import convolution
+from tapeflow.ops.convolution.functions_any_rank import convolution
 from tapeflow.v1 import initializers
 from tapeflow.v1.rnn.base import RNNCell
 from tapeflow.v1.rnn.cells import LSTMStateTuple

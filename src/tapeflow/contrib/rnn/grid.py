@@ -10,8 +10,9 @@ from typing import Any
 from tapeflow.contrib.rnn.gates import lstm_step, peephole
 from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, split, stack
+from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.trigonometric import sigmoid, tanh

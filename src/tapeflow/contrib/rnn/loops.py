@@ -6,9 +6,10 @@ from typing import Any
 
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.structures import nest
-from tapeflow.ops.array.joining import concat, stack, unstack
-from tapeflow.ops.array.layout import transpose
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
+from tapeflow.ops.array.stacking import stack, unstack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.v1.rnn.cells import LSTMCell
 from tapeflow.v1.rnn.loops import (
     bidirectional_dynamic_rnn,

@@ -10,17 +10,17 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.rows import stop_gradient
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math.arithmetic import floormod
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.division import floormod
 from tapeflow.ops.math.elementwise import exp, log
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.ops.nn.dropout import dropout_v1 as dropout
 from tapeflow.ops.nn.normalization import l2_normalize
-from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.ops.random.functions import uniform as random_uniform
 from tapeflow.v1 import initializers
 from tapeflow.v1.rnn.base import LayerRNNCell, RNNCell, input_depth
 from tapeflow.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple

@@ -11,7 +11,7 @@ from tapeflow.graph.op_defs.messages import op_def
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.softmax import softmax
 from tapeflow.v1 import initializers

@@ -14,20 +14,23 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.construction import fill, one_hot, zeros, zeros_like
-from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array.construction import fill, zeros, zeros_like
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape, size
-from tapeflow.ops.array.selection import top_k
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape, size
+from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.control.flow import cond, numpy_function
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.top_k import top_k
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_or, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import log
-from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.math.logic import logical_or
+from tapeflow.ops.math.reductions import reduce_all, reduce_max, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax
 from tapeflow.ops.validate import invalid
 

@@ -13,11 +13,13 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros, zeros_like
-from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
 from tapeflow.ops.lists.tensor_array import TensorArray
-from tapeflow.ops.math.comparison import logical_not, logical_or, where
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.logic import logical_not, logical_or
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.variable_scoping import variable_scope
 

@@ -8,19 +8,21 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, transpose
-from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.sizes import shape, size
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, greater_equal, where
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal, greater_equal
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.random.distributions import categorical, uniform
+from tapeflow.ops.random.functions import categorical, uniform
 
 __all__ = [
     "CustomHelper", "GreedyEmbeddingHelper", "Helper", "InferenceHelper", "SampleEmbeddingHelper",

@@ -6,9 +6,9 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.loss import sparse_softmax_cross_entropy_with_logits
 
 __all__ = ["sequence_loss"]

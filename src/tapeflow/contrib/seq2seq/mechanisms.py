@@ -11,22 +11,24 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.layers import Dense
-from tapeflow.ops.array.construction import one_hot, ones_like, sequence_mask, zeros, zeros_like
+from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, squeeze, transpose
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.one_hot import one_hot, sequence_mask
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.mapping import scan
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.cumulative import cumprod, cumsum
 from tapeflow.ops.math.elementwise import exp, log, rsqrt, square
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.softmax import softmax
-from tapeflow.ops.random.distributions import normal
+from tapeflow.ops.random.functions import normal
 from tapeflow.v1 import initializers
 from tapeflow.v1.layers.classes import Layer
 from tapeflow.v1.variable_getting import get_variable

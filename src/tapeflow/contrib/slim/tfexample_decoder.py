@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.contrib.slim.data_decoder import DataDecoder
 from tapeflow.core import dtypes, sparse_tensor
 from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import cond_v1
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.image.decoding import decode_image
 from tapeflow.ops.image.jpeg import decode_jpeg, is_jpeg
-from tapeflow.ops.io.parsing import FixedLenFeature, parse_single_example
+from tapeflow.ops.io.example_features import FixedLenFeature
+from tapeflow.ops.io.parsing import parse_single_example
 from tapeflow.ops.io.raw_bytes import decode_raw
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_or
-from tapeflow.ops.math.reduction import reduce_prod
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.logic import logical_or
+from tapeflow.ops.math.reductions import reduce_prod
 from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 
 if TYPE_CHECKING:
     from tapeflow.ops.lookup.tables import StaticHashTable
@@ -106,7 +111,7 @@ class Tensor(ItemHandler):
         if self._shape_keys:
             shape = reshape(stack([_dense(keys_to_tensors[key]) for key in self._shape_keys]), [-1])
         if _is_sparse(tensor):
-            tensor = tensor if shape is None else sparse.reshape(tensor, shape)
+            tensor = tensor if shape is None else shaping.reshape(tensor, shape)
             return sparse.to_dense(tensor, self._default_value)
         return tensor if shape is None else reshape(tensor, shape)
 

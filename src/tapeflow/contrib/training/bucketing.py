@@ -16,7 +16,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.control.flow import cond_v1, group, no_op
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, greater_equal
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.queue import queues as queues
 from tapeflow.ops.static import static_value
 from tapeflow.train.input import (

@@ -9,11 +9,10 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import (
     Assert,
     assert_equal,
@@ -23,11 +22,13 @@ from tapeflow.ops.control.assertions import (
     assert_positive,
 )
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_or, not_equal
+from tapeflow.ops.math.comparison import equal, not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.math.logic import logical_or
+from tapeflow.ops.math.reductions import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.state.variable import VariableV1
 from tapeflow.train.input import batch, maybe_batch
 from tapeflow.v1.variable_scoping import variable_scope

@@ -25,7 +25,7 @@ from tapeflow.data.transform import mapping
 from tapeflow.data.transform.optioning import written_options
 from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.graph.operation import Operation
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.node_rows import NodeRow, node
 from tapeflow.ops.signature import func, type_list
 from tapeflow.ops.state.resource_op import expect, object_of

@@ -16,7 +16,7 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data.element import is_structure, map_leaves
 from tapeflow.data.iteration.passes import Pass
-from tapeflow.ops.array.gather import gather
+from tapeflow.ops.indexing.gather import gather
 
 
 class RowStream:

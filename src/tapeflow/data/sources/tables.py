@@ -12,7 +12,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.parts import start_of
 from tapeflow.data.transformations import assert_cardinality
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
 from tapeflow.ops.lookup.tables import (
     KeyValueTensorInitializer,

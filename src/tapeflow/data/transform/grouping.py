@@ -21,13 +21,15 @@ from tapeflow.data.parts import start_of
 from tapeflow.data.transform.record import as_they_are, record, to_key
 from tapeflow.data.transform.tracing import Traced, of_elements, translated
 from tapeflow.data.transform.windows import in_memory
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_less
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import less, logical_and, where
-from tapeflow.ops.math.reduction import reduce_min
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import less
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_min
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

@@ -16,17 +16,17 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset_class import dataset_class
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.control.printing import Print
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import less
-from tapeflow.ops.math.reduction import reduce_max, reduce_min, reduce_sum
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.math.reductions import reduce_max, reduce_min, reduce_sum
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.static import static_value
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
 from tapeflow.data.dataset_class import dataset_class
-from tapeflow.ops.array.joining import stack as stack_tensors
+from tapeflow.ops.array.stacking import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
 if TYPE_CHECKING:

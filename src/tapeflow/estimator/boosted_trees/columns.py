@@ -14,7 +14,7 @@ from tapeflow.feature_column.numeric import NumericColumn
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape_v1 as shape
+from tapeflow.ops.array.sizes import shape_v1 as shape
 from tapeflow.ops.math.casting import cast
 from tapeflow.v1 import feature_column
 

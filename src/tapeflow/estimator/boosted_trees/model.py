@@ -12,26 +12,27 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.estimator.boosted_trees import growing, quantiles
 from tapeflow.graph.build.derivatives import gradients_v1 as gradients_
-from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import ones_like_v1 as ones_like
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.construction import sequence_mask
 from tapeflow.ops.array.construction import zeros_like_v1 as zeros_like
-from tapeflow.ops.array.gather import gather_nd_v1 as gather_nd
-from tapeflow.ops.array.gather import gather_v1 as gather
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.layout import transpose_v1 as transpose
-from tapeflow.ops.array.rows import shape_v1 as shape
-from tapeflow.ops.array.selection import searchsorted
+from tapeflow.ops.array.one_hot import sequence_mask
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape_v1 as shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.array.transposing import transpose_v1 as transpose
 from tapeflow.ops.control.flow import control_dependencies, group, py_func
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
+from tapeflow.ops.indexing.gather import gather_v1 as gather
+from tapeflow.ops.indexing.gather_nd import gather_nd_v1 as gather_nd
+from tapeflow.ops.indexing.selection import searchsorted
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where_v1 as where
 from tapeflow.ops.math.comparison import not_equal
-from tapeflow.ops.math.comparison import where_v1 as where
-from tapeflow.ops.math.reduction import reduce_any_v1 as reduce_any
-from tapeflow.ops.math.reduction import reduce_sum_v1 as reduce_sum
+from tapeflow.ops.math.reductions_v1 import reduce_any_v1 as reduce_any
+from tapeflow.ops.math.reductions_v1 import reduce_sum_v1 as reduce_sum
 from tapeflow.ops.state.assignment import assign, assign_add
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.v1.variable_getting import get_variable

@@ -12,11 +12,13 @@ from tapeflow.core.binding import Tensor
 from tapeflow.core.convert import constant, is_tensor
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.public import public
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import identity, rank
-from tapeflow.ops.array.rows import shape as shape_
-from tapeflow.ops.array.rows import size as size_
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import rank
+from tapeflow.ops.array.sizes import shape as shape_
+from tapeflow.ops.array.sizes import size as size_
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.state.variable import Variable

@@ -7,7 +7,7 @@ from tapeflow.core import numpy_hints, promotion
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
 from tapeflow.ops import numpy_methods
-from tapeflow.ops.array import slicing
+from tapeflow.ops.indexing import slicing
 from tapeflow.ops.math.casting import Cast
 
 

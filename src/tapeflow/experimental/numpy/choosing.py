@@ -8,14 +8,16 @@ from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import promoted, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, unstack
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.array.rows import shape
-from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import unstack
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where as where_
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where as where_
+from tapeflow.ops.math.division import floormod
 from tapeflow.ops.math.sorting import argsort as argsort_
 from tapeflow.ops.math.sorting import sort as sort_
 

@@ -22,22 +22,23 @@ from tapeflow.experimental.numpy.arrays import (
 from tapeflow.experimental.numpy.shaping import moveaxis
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill
-from tapeflow.ops.array.construction import linspace as linspace_
-from tapeflow.ops.array.construction import meshgrid as meshgrid_
 from tapeflow.ops.array.construction import ones as ones_
 from tapeflow.ops.array.construction import ones_like as ones_like_
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros as zeros_
 from tapeflow.ops.array.construction import zeros_like as zeros_like_
-from tapeflow.ops.array.diagonal import diag as diag_
 from tapeflow.ops.array.diagonal import diag_part
+from tapeflow.ops.array.diagonal_matrix import diag as diag_
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.ranges import linspace as linspace_
+from tapeflow.ops.array.ranges import meshgrid as meshgrid_
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.array.sizes import shape as shape_
 from tapeflow.ops.math.arithmetic import pow as pow_
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import exp, log
 from tapeflow.ops.math.elementwise import sign as sign_
 

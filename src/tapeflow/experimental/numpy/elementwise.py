@@ -12,13 +12,13 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import constant
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, floating, promoted, tensor
+from tapeflow.ops.array.bitcast import bitcast
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.array.layout import bitcast
-from tapeflow.ops.array.rows import identity, shape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.control.flow import while_loop
 from tapeflow.ops.math.arithmetic import add as add_
-from tapeflow.ops.math.arithmetic import floordiv, floormod, truediv
 from tapeflow.ops.math.arithmetic import maximum as maximum_
 from tapeflow.ops.math.arithmetic import minimum as minimum_
 from tapeflow.ops.math.arithmetic import multiply as multiply_
@@ -29,37 +29,37 @@ from tapeflow.ops.math.bitwise import bitwise_or as bitwise_or_
 from tapeflow.ops.math.bitwise import bitwise_xor as bitwise_xor_
 from tapeflow.ops.math.bitwise import invert
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where as where_
 from tapeflow.ops.math.comparison import equal as equal_
 from tapeflow.ops.math.comparison import greater as greater_
 from tapeflow.ops.math.comparison import greater_equal as greater_equal_
-from tapeflow.ops.math.comparison import is_finite, is_inf, is_nan
 from tapeflow.ops.math.comparison import less as less_
 from tapeflow.ops.math.comparison import less_equal as less_equal_
-from tapeflow.ops.math.comparison import logical_and as logical_and_
-from tapeflow.ops.math.comparison import logical_not as logical_not_
-from tapeflow.ops.math.comparison import logical_or as logical_or_
-from tapeflow.ops.math.comparison import logical_xor as logical_xor_
 from tapeflow.ops.math.comparison import not_equal as not_equal_
-from tapeflow.ops.math.comparison import where as where_
 from tapeflow.ops.math.complex_numbers import angle as angle_
 from tapeflow.ops.math.complex_numbers import imag as imag_
 from tapeflow.ops.math.complex_numbers import real as real_
 from tapeflow.ops.math.conjugate import conj as conj_
+from tapeflow.ops.math.division import floordiv, floormod, truediv
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import ceil as ceil_
 from tapeflow.ops.math.elementwise import exp as exp_
 from tapeflow.ops.math.elementwise import expm1 as expm1_
-from tapeflow.ops.math.elementwise import floor as floor_
 from tapeflow.ops.math.elementwise import log as log_
 from tapeflow.ops.math.elementwise import log1p as log1p_
 from tapeflow.ops.math.elementwise import negative as negative_
 from tapeflow.ops.math.elementwise import reciprocal as reciprocal_
-from tapeflow.ops.math.elementwise import round as round_
 from tapeflow.ops.math.elementwise import sign as sign_
 from tapeflow.ops.math.elementwise import sqrt as sqrt_
 from tapeflow.ops.math.elementwise import square as square_
-from tapeflow.ops.math.reduction import reduce_all, reduce_any
-from tapeflow.ops.math.special import nextafter as nextafter_
+from tapeflow.ops.math.float_kinds import is_finite, is_inf, is_nan
+from tapeflow.ops.math.logic import logical_and as logical_and_
+from tapeflow.ops.math.logic import logical_not as logical_not_
+from tapeflow.ops.math.logic import logical_or as logical_or_
+from tapeflow.ops.math.logic import logical_xor as logical_xor_
+from tapeflow.ops.math.reductions import reduce_all, reduce_any
+from tapeflow.ops.math.rounding import ceil as ceil_
+from tapeflow.ops.math.rounding import floor as floor_
+from tapeflow.ops.math.rounding import round as round_
 from tapeflow.ops.math.trigonometric import acos, acosh, asin, asinh, atan, atan2, atanh
 from tapeflow.ops.math.trigonometric import cos as cos_
 from tapeflow.ops.math.trigonometric import cosh as cosh_
@@ -67,6 +67,7 @@ from tapeflow.ops.math.trigonometric import sin as sin_
 from tapeflow.ops.math.trigonometric import sinh as sinh_
 from tapeflow.ops.math.trigonometric import tan as tan_
 from tapeflow.ops.math.trigonometric import tanh as tanh_
+from tapeflow.ops.special.functions import nextafter as nextafter_
 
 
 def _unary(name: str, function: Callable[[Any], Any], what: str, *, to_float: bool = False) -> Any:

@@ -8,22 +8,23 @@ from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import dtype_of, promoted, tensor
 from tapeflow.experimental.numpy.shaping import diagonal, moveaxis
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import unstack
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_
+from tapeflow.ops.array.stacking import unstack
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.linalg.cross import cross as cross_
 from tapeflow.ops.linalg.einsum import einsum as einsum_
 from tapeflow.ops.linalg.matmul import matmul as matmul_
-from tapeflow.ops.linalg.matmul import tensordot as tensordot_
+from tapeflow.ops.linalg.tensordot import tensordot as tensordot_
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, not_equal
+from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_sum
 
 
 def _counted(function, *values):

@@ -10,11 +10,11 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, promoted
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.random.distributions import normal
-from tapeflow.ops.random.distributions import poisson as poisson_
-from tapeflow.ops.random.distributions import uniform as uniform_
+from tapeflow.ops.random.functions import normal
+from tapeflow.ops.random.functions import poisson as poisson_
+from tapeflow.ops.random.functions import uniform as uniform_
 from tapeflow.ops.random.seed import set_seed
 
 

@@ -9,19 +9,21 @@ from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import default_float, dtype_of, floating, tensor
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape, size
+from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.math.argmax import argmax as argmax_
 from tapeflow.ops.math.argmax import argmin as argmin_
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import is_nan, logical_not, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.cumulative import cumprod as cumprod_
 from tapeflow.ops.math.cumulative import cumsum as cumsum_
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.reduction import count_nonzero as count_nonzero_
-from tapeflow.ops.math.reduction import (
+from tapeflow.ops.math.float_kinds import is_nan
+from tapeflow.ops.math.logic import logical_not
+from tapeflow.ops.math.reductions import count_nonzero as count_nonzero_
+from tapeflow.ops.math.reductions import (
     reduce_all,
     reduce_any,
     reduce_max,

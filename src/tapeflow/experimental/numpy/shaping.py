@@ -11,25 +11,26 @@ from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import array, promoted, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as broadcast_to_
-from tapeflow.ops.array.broadcasting import repeat as repeat_
-from tapeflow.ops.array.broadcasting import tile as tile_
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros, zeros_like
 from tapeflow.ops.array.diagonal import diag_part
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, unstack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.joining import split as split_
-from tapeflow.ops.array.joining import stack as stack_
 from tapeflow.ops.array.layout import expand_dims as expand_dims_
 from tapeflow.ops.array.layout import reshape as reshape_
 from tapeflow.ops.array.layout import squeeze as squeeze_
-from tapeflow.ops.array.layout import transpose as transpose_
 from tapeflow.ops.array.padding import pad as pad_
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.reorder import roll as roll_
-from tapeflow.ops.array.rows import shape as shape_
+from tapeflow.ops.array.sizes import shape as shape_
+from tapeflow.ops.array.stacking import stack as stack_
+from tapeflow.ops.array.stacking import unstack
+from tapeflow.ops.array.tiling import repeat as repeat_
+from tapeflow.ops.array.tiling import tile as tile_
+from tapeflow.ops.array.transposing import transpose as transpose_
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 
 
 @public

@@ -18,7 +18,7 @@ from tapeflow.graph.build.recording import source_in, unconnected
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import Shape, Size
+from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.lists.tensor_array import TensorArray

@@ -23,7 +23,8 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import operators
 from tapeflow.ops.array.broadcasting import sum_to_shape
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.rows import Identity, Shape
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.state.rows import VariableShape
 

@@ -21,11 +21,11 @@ from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import order, planning
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.array.gather import boolean_mask
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import flow as control
-from tapeflow.ops.math.comparison import logical_not
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
+from tapeflow.ops.math.logic import logical_not
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.state import variable
 from tapeflow.ops.state.resource import VarHandleOp

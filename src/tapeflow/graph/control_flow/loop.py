@@ -22,7 +22,7 @@ from tapeflow.ops import operators
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.lists.tensor_list import EmptyTensorList, TensorListPopBack, TensorListPushBack
-from tapeflow.ops.math.comparison import logical_and
+from tapeflow.ops.math.logic import logical_and
 
 
 def loop(

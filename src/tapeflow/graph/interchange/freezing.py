@@ -13,8 +13,10 @@ from tapeflow.core.public import public
 from tapeflow.graph.build import building
 from tapeflow.graph.interchange.graph_util import extract_sub_graph, node_name
 from tapeflow.graph.interchange.importing import topological
-from tapeflow.ops.array.gather import GatherNd, GatherV2
-from tapeflow.ops.array.rows import Identity, Shape
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.indexing.gather import GatherV2
+from tapeflow.ops.indexing.gather_nd import GatherNd
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.rows import ReadVariableOp, ResourceGather, ResourceGatherNd, VariableShape
 

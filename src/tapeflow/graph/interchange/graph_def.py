@@ -19,7 +19,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.binder import Schema, dtypes_of
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.nn.batch_norm import FusedBatchNormGrad
 from tapeflow.ops.state.resource_op import object_of
 

@@ -9,8 +9,8 @@ from tapeflow import protos
 from tapeflow.api import api
 from tapeflow.core.public import public
 from tapeflow.graph.interchange.importing import import_graph_def
-from tapeflow.ops.array.partition import DynamicStitch, ParallelDynamicStitch
 from tapeflow.ops.array.rows import Identity, StopGradient
+from tapeflow.ops.indexing.partition import DynamicStitch, ParallelDynamicStitch
 from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.math.check import CheckNumerics
 from tapeflow.ops.state.resource import VarHandleOp

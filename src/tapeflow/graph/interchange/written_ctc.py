@@ -8,16 +8,17 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill, ones_like
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.flow import while_loop
 from tapeflow.ops.derived import vjp
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_logsumexp
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.reductions import reduce_logsumexp
 from tapeflow.ops.nn.softmax import log_softmax
 from tapeflow.ops.recurrent.ctc import _OUTSIDE, DenseCTCLoss
 

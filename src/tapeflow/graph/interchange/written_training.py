@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.graph.interchange.written_as import is_composed
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.elementwise import abs, sign, sqrt
 from tapeflow.ops.math.segment import UnsortedSegmentSum

@@ -10,7 +10,7 @@ from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.nodes.node_kinds import SPECIAL
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
-from tapeflow.ops.array.rows import Size
+from tapeflow.ops.array.sizes import Size
 from tapeflow.ops.ragged.tensor import RaggedTensor
 
 _KIND = "RaggedTensorToTensor"

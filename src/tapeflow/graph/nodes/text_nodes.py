@@ -15,7 +15,7 @@ from tapeflow.graph.nodes.node_kinds import makes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.ops.control import printing as output
-from tapeflow.ops.string import rows as strings
+from tapeflow.ops.string import joining
 from tapeflow.ops.string.rows import attr_bytes
 
 
@@ -26,7 +26,7 @@ def string_format(
     pieces = [attr_bytes(part).decode("utf-8", "surrogateescape") for part in _split(template, placeholder)]
 
     def run(*values: Any) -> list[Any]:
-        text = strings.formatted(pieces, values, summarize)
+        text = joining.formatted(pieces, values, summarize)
         return [convert_to_tensor(text.encode("utf-8", "surrogateescape"))]
 
     tensors = [convert_to_tensor(x) for x in inputs]
@@ -48,7 +48,7 @@ def text(template: output.Template) -> Any:
     parts: list[Any] = [template.pieces[0]]
     for tensor, raw, piece in zip(template.tensors, template.raw, template.pieces[1:], strict=True):
         parts += [tensor if raw else _formatted(["", ""], [tensor], template.summarize), piece]
-    return strings.join(parts)
+    return joining.join(parts)
 
 
 def _formatted(pieces: Sequence[str], tensors: Sequence[Any], summarize: int) -> Any:

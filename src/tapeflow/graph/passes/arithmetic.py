@@ -12,12 +12,14 @@ import numpy as np
 
 from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.ops.array.broadcasting import BroadcastTo
-from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
+from tapeflow.ops.array.layout import ExpandDims, Reshape
+from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.math.accumulate import AddN
-from tapeflow.ops.math.arithmetic import AddV2, Mul, Pow, RealDiv, Sub
+from tapeflow.ops.math.arithmetic import AddV2, Mul, Pow, Sub
 from tapeflow.ops.math.casting import Cast
-from tapeflow.ops.math.comparison import LogicalNot
+from tapeflow.ops.math.division import RealDiv
 from tapeflow.ops.math.elementwise import Neg, Square
+from tapeflow.ops.math.logic import LogicalNot
 
 
 def simplify(program: Program) -> None:

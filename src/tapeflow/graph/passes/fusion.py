@@ -17,7 +17,7 @@ from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.math.arithmetic import AddV2
 from tapeflow.ops.math.casting import Cast
-from tapeflow.ops.math.comparison import SelectV2
+from tapeflow.ops.math.choice import SelectV2
 from tapeflow.ops.math.reduction import Max, Mean, Min, Sum
 from tapeflow.ops.nn.bias import BiasAdd
 

@@ -14,9 +14,9 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.rounding import floor
 
 
 class StochasticDepth(Layer):

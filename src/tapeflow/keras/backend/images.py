@@ -10,15 +10,16 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
-from tapeflow.ops.array.broadcasting import repeat
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.layout import expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
 from tapeflow.ops.array.padding import pad
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import repeat
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d as nn_depthwise
 from tapeflow.ops.convolution.functions import conv2d_transpose as nn_conv2d_transpose
-from tapeflow.ops.convolution.functions import convolution
+from tapeflow.ops.convolution.functions_any_rank import convolution
 from tapeflow.ops.convolution.pool_functions import avg_pool, max_pool
-from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.image.resizing import resize
 from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import as_shape, sizes_of

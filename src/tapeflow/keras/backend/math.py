@@ -15,26 +15,27 @@ from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.graph.build.derivatives import gradients as of_graph
 from tapeflow.keras import settings
-from tapeflow.ops.array import broadcasting, layout
+from tapeflow.ops.array import layout, tiling, transposing
 from tapeflow.ops.array import rows as array
-from tapeflow.ops.array.construction import sequence_mask
-from tapeflow.ops.array.gather import gather_nd
+from tapeflow.ops.array import sizes as array_sizes
+from tapeflow.ops.array.one_hot import sequence_mask
 from tapeflow.ops.control import mapping
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.control.printing import print_
+from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.linalg.einsum import einsum
-from tapeflow.ops.math import arithmetic, comparison, elementwise, trigonometric
+from tapeflow.ops.math import arithmetic, comparison, elementwise, rounding, trigonometric
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.nn import activation as nn
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.nn import softplus as nn_softplus
 from tapeflow.ops.nn.normalization import batch_normalization as nn_batch_normalization
 from tapeflow.ops.nn.normalization import moments
 from tapeflow.ops.nn.softmax import softmax
-from tapeflow.ops.random.distributions import uniform
-from tapeflow.ops.recurrent.ctc import ctc_loss_v1
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.recurrent.ctc_decoding import ctc_beam_search_decoder, ctc_greedy_decoder
+from tapeflow.ops.recurrent.ctc_functions import ctc_loss_v1
 from tapeflow.ops.sparse.functions import to_dense as dense
 
 
@@ -65,7 +66,7 @@ def log(x: TensorLike):
 @computes_tensors
 def round(x: TensorLike):
     """x rounded, halves to even numbers."""
-    return elementwise.round(x)
+    return rounding.round(x)
 
 
 @computes_tensors
@@ -101,13 +102,13 @@ def sigmoid(x: TensorLike):
 @computes_tensors
 def softplus(x: TensorLike):
     """log(1 + exp(x))."""
-    return nn.softplus(x)
+    return nn_softplus.softplus(x)
 
 
 @computes_tensors
 def softsign(x: TensorLike):
     """x / (1 + |x|)."""
-    return nn.softsign(x)
+    return nn_softplus.softsign(x)
 
 
 @computes_tensors
@@ -245,13 +246,13 @@ def reshape(x: TensorLike, shape: Sequence[Any]):
 @computes_tensors
 def transpose(x: TensorLike):
     """x with its axes in reverse order."""
-    return layout.transpose(x)
+    return transposing.transpose(x)
 
 
 @computes_tensors
 def shape(x: TensorLike):
     """The shape as a tensor."""
-    return array.shape(x)
+    return array_sizes.shape(x)
 
 
 @computes_tensors
@@ -274,7 +275,7 @@ def repeat(x: TensorLike, n: int):
       A tensor `(samples, n, features)`.
     """
     x = convert_to_tensor(x)
-    return broadcasting.tile(layout.expand_dims(x, 1), [1, n, 1])
+    return tiling.tile(layout.expand_dims(x, 1), [1, n, 1])
 
 
 @computes_tensors
@@ -288,7 +289,7 @@ def tile(x: TensorLike, n: int):
     Returns:
       A tensor.
     """
-    return broadcasting.tile(x, [n] if isinstance(n, int) else n)
+    return tiling.tile(x, [n] if isinstance(n, int) else n)
 
 
 def backend():
@@ -625,7 +626,7 @@ def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths):
       A `SparseTensor`.
     """
     labels = convert_to_tensor(labels)
-    sizes = array.shape(labels)
+    sizes = array_sizes.shape(labels)
     mask = sequence_mask(label_lengths, sizes[1])
     indices = where(mask)
     return SparseTensor(indices, gather_nd(labels, indices), cast(sizes, dtypes.int64))
@@ -648,7 +649,7 @@ def ctc_batch_cost(y_true: TensorLike, y_pred: TensorLike, input_length, label_l
     label_length = cast(layout.squeeze(convert_to_tensor(label_length), [-1]), dtypes.int32)
     input_length = cast(layout.squeeze(convert_to_tensor(input_length), [-1]), dtypes.int32)
     labels = cast(ctc_label_dense_to_sparse(y_true, label_length), dtypes.int32)
-    scores = elementwise.log(layout.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
+    scores = elementwise.log(transposing.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
     loss = ctc_loss_v1(inputs=scores, labels=labels, sequence_length=input_length)
     return layout.expand_dims(loss, 1)
 
@@ -669,7 +670,7 @@ def ctc_decode(y_pred: TensorLike, input_length, greedy: bool = True, beam_width
     """
 
     y_pred = convert_to_tensor(y_pred)
-    scores = elementwise.log(layout.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
+    scores = elementwise.log(transposing.transpose(y_pred, [1, 0, 2]) + settings.epsilon())
     lengths = cast(input_length, dtypes.int32)
     if greedy:
         decoded, log_prob = ctc_greedy_decoder(scores, lengths)
@@ -677,7 +678,7 @@ def ctc_decode(y_pred: TensorLike, input_length, greedy: bool = True, beam_width
         decoded, log_prob = ctc_beam_search_decoder(
             scores, lengths, beam_width=beam_width, top_paths=top_paths
         )
-    batch, steps = array.shape(y_pred)[0], array.shape(y_pred)[1]
+    batch, steps = array_sizes.shape(y_pred)[0], array_sizes.shape(y_pred)[1]
     size = cast(layout.reshape([batch, steps], [2]), dtypes.int64)
     found = [dense(SparseTensor(s.indices, s.values, size), default_value=-1) for s in decoded]
     return found, log_prob

@@ -13,7 +13,7 @@ from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
 from tapeflow.ops.math import elementwise, trigonometric
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.nn.loss import sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 
 
 @computes_tensors

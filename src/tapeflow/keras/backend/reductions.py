@@ -20,7 +20,7 @@ from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.cumulative import cumprod as cumprod_of
 from tapeflow.ops.math.cumulative import cumsum as cumsum_of
 from tapeflow.ops.math.elementwise import sqrt as sqrt_of
-from tapeflow.ops.math.reduction import (
+from tapeflow.ops.math.reductions import (
     reduce_all,
     reduce_any,
     reduce_logsumexp,

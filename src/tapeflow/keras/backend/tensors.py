@@ -13,24 +13,25 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import losses, settings
 from tapeflow.keras.backend.math import reshape, shape
 from tapeflow.keras.backend.values import variable
-from tapeflow.ops.array.broadcasting import repeat as repeat_along
-from tapeflow.ops.array.construction import one_hot as one_hot_of
-from tapeflow.ops.array.gather import gather as gather_rows
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.joining import stack as stack_tensors
 from tapeflow.ops.array.layout import expand_dims as expand_axis
 from tapeflow.ops.array.layout import squeeze as squeeze_axes
-from tapeflow.ops.array.layout import transpose as transpose_axes
+from tapeflow.ops.array.one_hot import one_hot as one_hot_of
 from tapeflow.ops.array.reorder import reverse as reverse_axes
-from tapeflow.ops.array.selection import in_top_k as top_k_of
-from tapeflow.ops.linalg.matmul import matmul, tensordot
+from tapeflow.ops.array.stacking import stack as stack_tensors
+from tapeflow.ops.array.tiling import repeat as repeat_along
+from tapeflow.ops.array.transposing import transpose as transpose_axes
+from tapeflow.ops.indexing.gather import gather as gather_rows
+from tapeflow.ops.indexing.top_k import in_top_k as top_k_of
+from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.linalg.tensordot import tensordot
 from tapeflow.ops.nn.bias import bias_add as nn_bias_add
 from tapeflow.ops.nn.dropout import dropout as nn_dropout
 from tapeflow.ops.nn.normalization import l2_normalize as normalize
-from tapeflow.ops.random.distributions import normal, uniform
-from tapeflow.ops.random.distributions import truncated_normal as truncated_normal_numbers
-from tapeflow.ops.sparse.functions import concat as sparse_concat
-from tapeflow.ops.sparse.functions import sparse_dense_matmul
+from tapeflow.ops.random.functions import normal, uniform
+from tapeflow.ops.random.functions import truncated_normal as truncated_normal_numbers
+from tapeflow.ops.sparse.arithmetic import sparse_dense_matmul
+from tapeflow.ops.sparse.shaping import concat as sparse_concat
 
 
 @computes_tensors

@@ -21,13 +21,13 @@ from tapeflow.keras.settings import (
 )
 from tapeflow.ops.array.construction import ones as ones_of
 from tapeflow.ops.array.construction import ones_like as ones_like_of
-from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.construction import zeros as zeros_of
 from tapeflow.ops.array.construction import zeros_like as zeros_like_of
 from tapeflow.ops.array.layout import expand_dims as expand_axis
+from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.array.tensor_diagonal import eye as eye_of
 from tapeflow.ops.math.casting import cast as cast_tensor
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.state.variable import Variable
 
 

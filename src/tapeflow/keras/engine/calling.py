@@ -26,7 +26,7 @@ from tapeflow.keras.engine.fitting.stateless import in_symbolic_scope
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic, call_symbolically
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.rematerialization import rematerialize
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 

@@ -10,9 +10,9 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.layout import expand_dims, squeeze
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.calling import CallSignature

@@ -13,7 +13,7 @@ from tapeflow.keras.layers.core import SameShape
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.math.elementwise import exp
-from tapeflow.ops.math.reduction import reduce_logsumexp
+from tapeflow.ops.math.reductions import reduce_logsumexp
 from tapeflow.ops.nn.activation import elu as nn_elu
 from tapeflow.ops.nn.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.nn.activation import relu

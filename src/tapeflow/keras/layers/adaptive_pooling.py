@@ -11,7 +11,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.math.reduction import reduce_max, reduce_mean
+from tapeflow.ops.math.reductions import reduce_max, reduce_mean
 
 
 def pool_evenly(x, axis, count, reduce: Callable[..., Any]):

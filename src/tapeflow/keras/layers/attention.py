@@ -21,15 +21,15 @@ from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and
 from tapeflow.ops.math.elementwise import abs, exp
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.math.trigonometric import tanh
 from tapeflow.ops.nn.softmax import softmax
 

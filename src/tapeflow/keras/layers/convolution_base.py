@@ -16,9 +16,11 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.convolution.functions import conv2d, convolution
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.convolution.functions import conv2d
+from tapeflow.ops.convolution.functions_any_rank import convolution
 from tapeflow.ops.nn.bias import bias_add
 
 PARTS = ("initializer", "regularizer", "constraint")

@@ -13,7 +13,8 @@ from tapeflow.keras.layers.convolution_arithmetic import (
 )
 from tapeflow.keras.layers.convolution_base import Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
-from tapeflow.ops.convolution.functions import conv2d_transpose, conv3d_transpose
+from tapeflow.ops.convolution.functions import conv2d_transpose
+from tapeflow.ops.convolution.functions_3d import conv3d_transpose
 from tapeflow.ops.static import as_shape, sizes_of
 
 

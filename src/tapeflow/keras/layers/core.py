@@ -21,16 +21,18 @@ from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.linalg.matmul import MatMul, tensordot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.linalg.tensordot import tensordot
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal
-from tapeflow.ops.math.reduction import reduce_any
+from tapeflow.ops.math.reductions import reduce_any
 from tapeflow.ops.nn.bias import bias_add
-from tapeflow.ops.sparse.functions import sparse_dense_matmul
+from tapeflow.ops.sparse.arithmetic import sparse_dense_matmul
 
 if TYPE_CHECKING:
     from tapeflow.keras.regularizers import L2

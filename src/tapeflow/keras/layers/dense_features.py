@@ -20,7 +20,7 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_equal
 from tapeflow.ops.control.flow import control_dependencies
 

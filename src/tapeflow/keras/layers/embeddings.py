@@ -15,8 +15,9 @@ from tapeflow.keras.engine.masking import set_mask
 from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
-from tapeflow.ops.array.layout import expand_dims, transpose
-from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.linalg.tensordot import tensordot
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.trigonometric import tanh

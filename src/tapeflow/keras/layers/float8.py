@@ -14,7 +14,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.keras import quantizers
 from tapeflow.keras.dtype_policy import QuantizedFloat8DTypePolicy
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_max
+from tapeflow.ops.math.reductions import reduce_max
 
 _FACTOR, _GRADIENT = dtypes.float8_e4m3fn, dtypes.float8_e5m2
 

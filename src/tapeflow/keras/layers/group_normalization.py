@@ -15,11 +15,11 @@ from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.keras.layers.wrappers import Wrapper
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.array.rows import stop_gradient
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.elementwise import rsqrt, square
-from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.math.reductions import reduce_mean
 from tapeflow.ops.nn.normalization import l2_normalize, moments
 
 

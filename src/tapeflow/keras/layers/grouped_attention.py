@@ -14,12 +14,12 @@ from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.layers.attention import banded_mask, causal_mask, masked_scores
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
-from tapeflow.ops.array.broadcasting import repeat
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and
+from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.nn.softmax import softmax
 
 _PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}

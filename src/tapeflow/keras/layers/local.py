@@ -17,8 +17,9 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
     output_length,
 )
-from tapeflow.ops.array.joining import stack
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.static import sizes_of
 

@@ -8,7 +8,7 @@ from tapeflow.keras import initializers
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Unbuilt
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.linalg.tensordot import tensordot
 
 
 class AdaptableWeight(Unbuilt):

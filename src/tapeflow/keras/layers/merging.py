@@ -14,12 +14,13 @@ from tapeflow.keras.backend.math import result_type
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, logical_or
-from tapeflow.ops.math.reduction import reduce_all, reduce_any
+from tapeflow.ops.math.logic import logical_and, logical_or
+from tapeflow.ops.math.reductions import reduce_all, reduce_any
 from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.static import sizes_of
 

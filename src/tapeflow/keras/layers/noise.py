@@ -10,7 +10,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast
 
 

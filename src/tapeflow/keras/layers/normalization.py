@@ -19,15 +19,16 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.core import SameShape
 from tapeflow.ops.array.construction import ones, ones_like, zeros, zeros_like
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
+from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.rows import identity, stop_gradient
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size as size_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size as size_of
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt
-from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.math.reductions import reduce_mean
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.batch_norm import FusedBatchNormV3
 from tapeflow.ops.nn.normalization import batch_normalization, moments, weighted_moments

@@ -16,10 +16,11 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
-from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.convolution.pool_functions import avg_pool, max_pool
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_max, reduce_mean, reduce_sum
 
 
 class _Pooling(Layer):

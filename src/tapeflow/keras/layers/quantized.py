@@ -22,8 +22,9 @@ from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.layers import float8
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
 from tapeflow.ops.array.construction import ones as ones_of
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.layout import expand_dims, reshape, squeeze, transpose
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 
 _MODES = ("int8", "float8", "int4", "gptq", "awq")

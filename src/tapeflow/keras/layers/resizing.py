@@ -11,10 +11,10 @@ from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
-from tapeflow.ops.array.broadcasting import repeat
-from tapeflow.ops.array.layout import transpose
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.array.tiling import repeat
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.image.resizing import resize
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import as_shape, sizes_of
 

@@ -25,8 +25,8 @@ from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.math.reduction import reduce_any
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.math.reductions import reduce_any
 
 if TYPE_CHECKING:
     from tapeflow.keras.layers.core import Dense

@@ -10,22 +10,25 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.ops.array.layout import expand_dims, reshape, squeeze, transpose
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.math.arithmetic import maximum, squared_difference
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import equal, logical_and, logical_or, where
+from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_mean, reduce_sum
-from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.math.logic import logical_and, logical_or
+from tapeflow.ops.math.reductions import reduce_all, reduce_max, reduce_mean, reduce_sum
 from tapeflow.ops.nn.loss import (
-    sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
 from tapeflow.ops.nn.normalization import l2_normalize
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.static import joined, rank_of, size_of
 
 

@@ -11,24 +11,27 @@ from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _check_alike, _pair
-from tapeflow.ops.array.construction import fill, one_hot
+from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.arithmetic import pow as pow_
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import equal, logical_and, logical_not, not_equal, where
+from tapeflow.ops.math.comparison import equal, not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import log
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_mean, reduce_sum
+from tapeflow.ops.math.logic import logical_and, logical_not
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_mean, reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.activation import softplus
-from tapeflow.ops.nn.loss import sigmoid_cross_entropy_with_logits
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 from tapeflow.ops.nn.softmax import softmax
-from tapeflow.ops.recurrent.ctc import ctc_loss
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.recurrent.ctc_functions import ctc_loss
 from tapeflow.ops.static import size_of
 
 

@@ -8,11 +8,11 @@ from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.keras.losses.functions import squeeze_or_expand
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 
 if TYPE_CHECKING:
     import numpy as np

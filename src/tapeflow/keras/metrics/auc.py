@@ -12,10 +12,11 @@ from tapeflow.keras.metrics.confusion import EPSILON, ThresholdCounts
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import log
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid
 
 _CURVES = {"ROC": "ROC", "PR": "PR", "roc": "ROC", "pr": "PR"}

@@ -26,12 +26,12 @@ from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.keras.session import set_values
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.control.flow import group
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 from tapeflow.ops.state.variable import VariableAggregation
 
 if TYPE_CHECKING:

@@ -15,14 +15,17 @@ from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import ragged
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.broadcasting import broadcast_to
-from tapeflow.ops.array.construction import one_hot, zeros_like
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.selection import top_k as top_k_of
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.indexing.top_k import top_k as top_k_of
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import greater_equal, logical_and, logical_not, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import greater_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.math.logic import logical_and, logical_not
+from tapeflow.ops.math.reductions import reduce_max, reduce_sum
 
 EPSILON = 1e-7
 

@@ -10,8 +10,8 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.losses.functions import _pair, squeeze_or_expand, without_last
 from tapeflow.ops.array.layout import reshape, squeeze
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.selection import in_top_k
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.indexing.top_k import in_top_k
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.arithmetic import squared_difference
 from tapeflow.ops.math.casting import cast
@@ -19,7 +19,7 @@ from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
-from tapeflow.ops.math.reduction import reduce_any, reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_any, reduce_mean, reduce_sum
 from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.static import rank_of, size_of
 

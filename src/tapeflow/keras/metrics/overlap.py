@@ -9,14 +9,14 @@ from tapeflow.core.annotations import AxisLike, DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.diagonal import diag_part
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.histogram import confusion_matrix
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.statistics.confusion import confusion_matrix
 
 
 class _Overlap(Metric):

@@ -9,14 +9,16 @@ from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import is_inf, logical_and, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
-from tapeflow.ops.math.reduction import reduce_max, reduce_mean, reduce_sum
+from tapeflow.ops.math.float_kinds import is_inf
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_max, reduce_mean, reduce_sum
 
 
 class FBetaScore(Metric):

@@ -14,12 +14,12 @@ from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import axis_of, static_rank, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.array.gather import gather as tf_gather
 from tapeflow.ops.array.joining import concat as tf_concat
 from tapeflow.ops.array.layout import reshape as tf_reshape
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.control.flow import switch_case as tf_switch_case
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
+from tapeflow.ops.indexing.gather import gather as tf_gather
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value

@@ -15,24 +15,24 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     to_nn_format,
 )
 from tapeflow.keras.ops.conversion import operation, static_rank, tensor
+from tapeflow.ops.array.depth import depth_to_space as tf_depth_to_space
+from tapeflow.ops.array.depth import space_to_depth as tf_space_to_depth
 from tapeflow.ops.array.joining import concat as tf_concat
-from tapeflow.ops.array.joining import stack as tf_stack
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
-from tapeflow.ops.array.spatial import depth_to_space as tf_depth_to_space
-from tapeflow.ops.array.spatial import space_to_depth as tf_space_to_depth
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d as tf_depthwise_conv2d
-from tapeflow.ops.convolution.functions import conv_transpose as tf_conv_transpose
-from tapeflow.ops.convolution.functions import convolution as tf_convolution
+from tapeflow.ops.convolution.functions_any_rank import conv_transpose as tf_conv_transpose
+from tapeflow.ops.convolution.functions_any_rank import convolution as tf_convolution
 from tapeflow.ops.convolution.pool_functions import avg_pool as tf_avg_pool
 from tapeflow.ops.convolution.pool_functions import max_pool as tf_max_pool
-from tapeflow.ops.image.crop import extract_patches as tf_extract_patches
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
+from tapeflow.ops.image.patches import extract_patches as tf_extract_patches
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reductions import reduce_mean as tf_reduce_mean
 
 
 def _last(x, data_format: str | None):

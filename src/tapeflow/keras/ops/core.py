@@ -13,27 +13,29 @@ from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import operation, tensor
-from tapeflow.ops.array.construction import meshgrid as tf_meshgrid
-from tapeflow.ops.array.construction import range as tf_range
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.ranges import meshgrid as tf_meshgrid
+from tapeflow.ops.array.ranges import range as tf_range
 from tapeflow.ops.array.rows import stop_gradient as tf_stop_gradient
-from tapeflow.ops.array.scatter import scatter_nd as tf_scatter_nd
-from tapeflow.ops.array.scatter import tensor_scatter_nd_add as tf_tensor_scatter_nd_add
-from tapeflow.ops.array.scatter import tensor_scatter_nd_max as tf_tensor_scatter_nd_max
-from tapeflow.ops.array.scatter import tensor_scatter_nd_min as tf_tensor_scatter_nd_min
-from tapeflow.ops.array.scatter import tensor_scatter_nd_update as tf_tensor_scatter_nd_update
-from tapeflow.ops.array.slicing import slice_ as tf_slice_
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.stacking import stack as tf_stack
 from tapeflow.ops.control.flow import cond as tf_cond
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
 from tapeflow.ops.control.mapping import map_fn as tf_map_fn
+from tapeflow.ops.indexing.scatter import scatter_nd as tf_scatter_nd
+from tapeflow.ops.indexing.slicing import slice_ as tf_slice_
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_add as tf_tensor_scatter_nd_add
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_max as tf_tensor_scatter_nd_max
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_min as tf_tensor_scatter_nd_min
+from tapeflow.ops.indexing.tensor_scatter import (
+    tensor_scatter_nd_update as tf_tensor_scatter_nd_update,
+)
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.casting import saturate_cast as tf_saturate_cast
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.math.segment import unsorted_segment_max as tf_unsorted_segment_max
-from tapeflow.ops.math.segment import unsorted_segment_min as tf_unsorted_segment_min
-from tapeflow.ops.math.segment import unsorted_segment_prod as tf_unsorted_segment_prod
-from tapeflow.ops.math.segment import unsorted_segment_sum as tf_unsorted_segment_sum
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.math.segment_functions import unsorted_segment_max as tf_unsorted_segment_max
+from tapeflow.ops.math.segment_functions import unsorted_segment_min as tf_unsorted_segment_min
+from tapeflow.ops.math.segment_functions import unsorted_segment_prod as tf_unsorted_segment_prod
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum as tf_unsorted_segment_sum
 from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 
 

@@ -18,31 +18,31 @@ from tapeflow.keras.ops.conversion import (
 )
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.keras.ops.reductions import argsort, searchsorted
-from tapeflow.ops.array.construction import linspace as tf_linspace
-from tapeflow.ops.array.construction import range as tf_range
-from tapeflow.ops.array.gather import boolean_mask as tf_boolean_mask
-from tapeflow.ops.array.gather import gather as tf_gather
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
-from tapeflow.ops.array.layout import invert_permutation as tf_invert_permutation
 from tapeflow.ops.array.layout import reshape as tf_reshape
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
-from tapeflow.ops.array.selection import UniqueWithCountsV2
+from tapeflow.ops.array.ranges import linspace as tf_linspace
+from tapeflow.ops.array.ranges import range as tf_range
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.transposing import invert_permutation as tf_invert_permutation
+from tapeflow.ops.array.transposing import transpose as tf_transpose
+from tapeflow.ops.indexing.boolean_mask import boolean_mask as tf_boolean_mask
+from tapeflow.ops.indexing.gather import gather as tf_gather
+from tapeflow.ops.indexing.unique import UniqueWithCountsV2
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.arithmetic import minimum as tf_minimum
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.comparison import equal as tf_equal
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
-from tapeflow.ops.math.comparison import logical_not as tf_logical_not
-from tapeflow.ops.math.histogram import bincount as tf_bincount
-from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
-from tapeflow.ops.math.segment import unsorted_segment_min as tf_unsorted_segment_min
-from tapeflow.ops.math.segment import unsorted_segment_sum as tf_unsorted_segment_sum
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.logic import logical_not as tf_logical_not
+from tapeflow.ops.math.reductions import reduce_any as tf_reduce_any
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reductions import reduce_min as tf_reduce_min
+from tapeflow.ops.math.segment_functions import unsorted_segment_min as tf_unsorted_segment_min
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum as tf_unsorted_segment_sum
 from tapeflow.ops.math.sorting import argsort as tf_argsort
 from tapeflow.ops.sparse.functions import from_dense as tf_from_dense
+from tapeflow.ops.statistics.bincount import bincount as tf_bincount
 
 if TYPE_CHECKING:
     import numpy as np

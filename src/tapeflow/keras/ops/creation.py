@@ -14,32 +14,32 @@ from tapeflow.keras.ops.conversion import axis_of, operation, promoted, static_r
 from tapeflow.keras.ops.promotion import result_type
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.array.broadcasting import repeat as tf_repeat
-from tapeflow.ops.array.construction import linspace as tf_linspace
-from tapeflow.ops.array.construction import one_hot as tf_one_hot
 from tapeflow.ops.array.construction import ones as tf_ones
 from tapeflow.ops.array.construction import ones_like as tf_ones_like
-from tapeflow.ops.array.construction import range as tf_range
 from tapeflow.ops.array.construction import zeros as tf_zeros
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.gather import gather_nd as tf_gather_nd
 from tapeflow.ops.array.joining import concat as tf_concat
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.array.one_hot import one_hot as tf_one_hot
+from tapeflow.ops.array.ranges import linspace as tf_linspace
+from tapeflow.ops.array.ranges import range as tf_range
 from tapeflow.ops.array.reorder import reverse as tf_reverse
 from tapeflow.ops.array.rows import identity as tf_identity
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.tiling import repeat as tf_repeat
+from tapeflow.ops.indexing.gather_nd import gather_nd as tf_gather_nd
 from tapeflow.ops.math.arithmetic import pow as tf_pow
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.comparison import equal as tf_equal
 from tapeflow.ops.math.comparison import greater_equal as tf_greater_equal
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
-from tapeflow.ops.math.comparison import where as tf_where
 from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.elementwise import log as tf_log
 from tapeflow.ops.math.elementwise import sign as tf_sign
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.sparse.functions import reduce_max as tf_sparse_reduce_max
-from tapeflow.ops.sparse.functions import reorder as tf_sparse_reorder
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.sparse.arithmetic import reduce_max as tf_sparse_reduce_max
+from tapeflow.ops.sparse.shaping import reorder as tf_sparse_reorder
 
 
 @operation

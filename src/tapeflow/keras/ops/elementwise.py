@@ -11,11 +11,8 @@ from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import floating, floats, operation, promoted, static_rank, tensor
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.joining import unstack as tf_unstack
+from tapeflow.ops.array.stacking import unstack as tf_unstack
 from tapeflow.ops.math.arithmetic import add as tf_add
-from tapeflow.ops.math.arithmetic import divide as tf_divide
-from tapeflow.ops.math.arithmetic import floordiv as tf_floordiv
-from tapeflow.ops.math.arithmetic import floormod as tf_floormod
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.arithmetic import minimum as tf_minimum
 from tapeflow.ops.math.arithmetic import multiply as tf_multiply
@@ -28,42 +25,42 @@ from tapeflow.ops.math.bitwise import invert as tf_invert
 from tapeflow.ops.math.bitwise import left_shift as tf_left_shift
 from tapeflow.ops.math.bitwise import right_shift as tf_right_shift
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
 from tapeflow.ops.math.comparison import equal as tf_equal
 from tapeflow.ops.math.comparison import greater as tf_greater
 from tapeflow.ops.math.comparison import greater_equal as tf_greater_equal
-from tapeflow.ops.math.comparison import is_finite as tf_is_finite
-from tapeflow.ops.math.comparison import is_inf as tf_is_inf
-from tapeflow.ops.math.comparison import is_nan as tf_is_nan
 from tapeflow.ops.math.comparison import less as tf_less
 from tapeflow.ops.math.comparison import less_equal as tf_less_equal
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
-from tapeflow.ops.math.comparison import logical_not as tf_logical_not
-from tapeflow.ops.math.comparison import logical_or as tf_logical_or
-from tapeflow.ops.math.comparison import logical_xor as tf_logical_xor
 from tapeflow.ops.math.comparison import not_equal as tf_not_equal
-from tapeflow.ops.math.comparison import where as tf_where
 from tapeflow.ops.math.complex_numbers import imag as tf_imag
 from tapeflow.ops.math.complex_numbers import real as tf_real
 from tapeflow.ops.math.conjugate import conj as tf_conj
+from tapeflow.ops.math.division import divide as tf_divide
+from tapeflow.ops.math.division import floordiv as tf_floordiv
+from tapeflow.ops.math.division import floormod as tf_floormod
 from tapeflow.ops.math.division_no_nan import divide_no_nan as tf_divide_no_nan
 from tapeflow.ops.math.elementwise import abs as tf_abs
-from tapeflow.ops.math.elementwise import ceil as tf_ceil
 from tapeflow.ops.math.elementwise import exp as tf_exp
 from tapeflow.ops.math.elementwise import expm1 as tf_expm1
-from tapeflow.ops.math.elementwise import floor as tf_floor
 from tapeflow.ops.math.elementwise import log as tf_log
 from tapeflow.ops.math.elementwise import log1p as tf_log1p
 from tapeflow.ops.math.elementwise import negative as tf_negative
-from tapeflow.ops.math.elementwise import round as tf_round
 from tapeflow.ops.math.elementwise import rsqrt as tf_rsqrt
 from tapeflow.ops.math.elementwise import sign as tf_sign
 from tapeflow.ops.math.elementwise import sqrt as tf_sqrt
 from tapeflow.ops.math.elementwise import square as tf_square
-from tapeflow.ops.math.reduction import reduce_all as tf_reduce_all
-from tapeflow.ops.math.special import erf as tf_erf
-from tapeflow.ops.math.special import erfc as tf_erfc
-from tapeflow.ops.math.special import erfinv as tf_erfinv
+from tapeflow.ops.math.float_kinds import is_finite as tf_is_finite
+from tapeflow.ops.math.float_kinds import is_inf as tf_is_inf
+from tapeflow.ops.math.float_kinds import is_nan as tf_is_nan
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.logic import logical_not as tf_logical_not
+from tapeflow.ops.math.logic import logical_or as tf_logical_or
+from tapeflow.ops.math.logic import logical_xor as tf_logical_xor
+from tapeflow.ops.math.reductions import reduce_all as tf_reduce_all
+from tapeflow.ops.math.rounding import ceil as tf_ceil
+from tapeflow.ops.math.rounding import floor as tf_floor
+from tapeflow.ops.math.rounding import round as tf_round
 from tapeflow.ops.math.trigonometric import acos as tf_acos
 from tapeflow.ops.math.trigonometric import acosh as tf_acosh
 from tapeflow.ops.math.trigonometric import asin as tf_asin
@@ -77,6 +74,9 @@ from tapeflow.ops.math.trigonometric import sin as tf_sin
 from tapeflow.ops.math.trigonometric import sinh as tf_sinh
 from tapeflow.ops.math.trigonometric import tan as tf_tan
 from tapeflow.ops.math.trigonometric import tanh as tf_tanh
+from tapeflow.ops.special.functions import erf as tf_erf
+from tapeflow.ops.special.functions import erfc as tf_erfc
+from tapeflow.ops.special.functions import erfinv as tf_erfinv
 
 
 def _named(function: Callable[..., Any], name: str, text: str):

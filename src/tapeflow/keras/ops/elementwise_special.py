@@ -9,33 +9,33 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floating, operation, promoted, tensor
 from tapeflow.keras.ops.elementwise import logaddexp
+from tapeflow.ops.array.bitcast import bitcast as tf_bitcast
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
 from tapeflow.ops.array.construction import ones_like as tf_ones_like
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.layout import bitcast as tf_bitcast
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
-from tapeflow.ops.math.arithmetic import floormod as tf_floormod
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.arithmetic import minimum as tf_minimum
 from tapeflow.ops.math.arithmetic import pow as tf_pow
-from tapeflow.ops.math.bessel import bessel_i0 as tf_bessel_i0
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.comparison import equal as tf_equal
-from tapeflow.ops.math.comparison import is_inf as tf_is_inf
-from tapeflow.ops.math.comparison import is_nan as tf_is_nan
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
-from tapeflow.ops.math.comparison import logical_or as tf_logical_or
 from tapeflow.ops.math.comparison import not_equal as tf_not_equal
-from tapeflow.ops.math.comparison import where as tf_where
 from tapeflow.ops.math.complex_numbers import angle as tf_angle
 from tapeflow.ops.math.complex_numbers import imag as tf_imag
+from tapeflow.ops.math.division import floormod as tf_floormod
 from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.elementwise import sign as tf_sign
-from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.math.special import nextafter as tf_nextafter
+from tapeflow.ops.math.float_kinds import is_inf as tf_is_inf
+from tapeflow.ops.math.float_kinds import is_nan as tf_is_nan
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.logic import logical_or as tf_logical_or
+from tapeflow.ops.math.reductions import reduce_any as tf_reduce_any
 from tapeflow.ops.math.trigonometric import sin as tf_sin
+from tapeflow.ops.special.bessel import bessel_i0 as tf_bessel_i0
+from tapeflow.ops.special.functions import nextafter as tf_nextafter
 
 
 def _wide_floating(x):

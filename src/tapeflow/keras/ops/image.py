@@ -23,41 +23,41 @@ from tapeflow.keras.ops.conversion import (
 )
 from tapeflow.keras.ops.convolution import conv
 from tapeflow.keras.random import normal
-from tapeflow.ops.array.broadcasting import tile as tf_tile
 from tapeflow.ops.array.construction import ones_like as tf_ones_like
-from tapeflow.ops.array.construction import range as tf_range
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.gather import gather_nd as tf_gather_nd
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.joining import unstack as tf_unstack
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.ranges import range as tf_range
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.stacking import unstack as tf_unstack
+from tapeflow.ops.array.tiling import tile as tf_tile
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d as tf_depthwise_conv2d
 from tapeflow.ops.image.color import hsv_to_rgb as tf_hsv_to_rgb
-from tapeflow.ops.image.color import rgb_to_grayscale as tf_rgb_to_grayscale
 from tapeflow.ops.image.color import rgb_to_hsv as tf_rgb_to_hsv
-from tapeflow.ops.image.geometry import resize as tf_resize
+from tapeflow.ops.image.color_spaces import rgb_to_grayscale as tf_rgb_to_grayscale
 from tapeflow.ops.image.quality import sobel_edges as tf_sobel_edges
 from tapeflow.ops.image.quality import ssim as tf_ssim
-from tapeflow.ops.linalg.matmul import tensordot as tf_tensordot
+from tapeflow.ops.image.resizing import resize as tf_resize
+from tapeflow.ops.indexing.gather_nd import gather_nd as tf_gather_nd
 from tapeflow.ops.linalg.solve import solve as tf_solve
-from tapeflow.ops.math.arithmetic import floormod as tf_floormod
+from tapeflow.ops.linalg.tensordot import tensordot as tf_tensordot
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
-from tapeflow.ops.math.comparison import where as tf_where
+from tapeflow.ops.math.division import floormod as tf_floormod
 from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.elementwise import exp as tf_exp
-from tapeflow.ops.math.elementwise import floor as tf_floor
-from tapeflow.ops.math.elementwise import round as tf_round
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reductions import reduce_min as tf_reduce_min
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.rounding import floor as tf_floor
+from tapeflow.ops.math.rounding import round as tf_round
 from tapeflow.ops.math.trigonometric import sin as tf_sin
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
 from tapeflow.keras.ops.shaping import split
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.layout import bitcast as tf_bitcast
+from tapeflow.ops.array.bitcast import bitcast as tf_bitcast
 from tapeflow.ops.array.layout import reshape as tf_reshape
-from tapeflow.ops.array.layout import transpose as tf_transpose
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.math.complex_numbers import complex as tf_complex
 
 

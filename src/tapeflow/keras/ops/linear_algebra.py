@@ -15,33 +15,33 @@ from tapeflow.keras.ops.conversion import (
     static_rank,
     tensor,
 )
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.joining import unstack as tf_unstack
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
-from tapeflow.ops.array.layout import transpose as tf_transpose
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.stacking import unstack as tf_unstack
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.linalg.decomposition import cholesky as tf_cholesky
-from tapeflow.ops.linalg.decomposition import eigh as tf_eigh
 from tapeflow.ops.linalg.decomposition import qr as tf_qr
 from tapeflow.ops.linalg.decomposition import svd as tf_svd
+from tapeflow.ops.linalg.eigen import eigh as tf_eigh
 from tapeflow.ops.linalg.einsum import einsum as tf_einsum
+from tapeflow.ops.linalg.inverse import det as tf_det
+from tapeflow.ops.linalg.inverse import inv as tf_inv
+from tapeflow.ops.linalg.inverse import logdet as tf_logdet
+from tapeflow.ops.linalg.inverse import slogdet as tf_slogdet
 from tapeflow.ops.linalg.matmul import matmul as tf_matmul
-from tapeflow.ops.linalg.matmul import tensordot as tf_tensordot
 from tapeflow.ops.linalg.matrix_function import adjoint as tf_adjoint
 from tapeflow.ops.linalg.matrix_function import matrix_transpose as tf_matrix_transpose
 from tapeflow.ops.linalg.matrix_function import pinv as tf_pinv
-from tapeflow.ops.linalg.solve import det as tf_det
-from tapeflow.ops.linalg.solve import inv as tf_inv
-from tapeflow.ops.linalg.solve import logdet as tf_logdet
-from tapeflow.ops.linalg.solve import slogdet as tf_slogdet
 from tapeflow.ops.linalg.solve import solve as tf_solve
 from tapeflow.ops.linalg.solve import triangular_solve as tf_triangular_solve
+from tapeflow.ops.linalg.tensordot import tensordot as tf_tensordot
 from tapeflow.ops.math.casting import cast as tf_cast
-from tapeflow.ops.math.comparison import logical_and as tf_logical_and
 from tapeflow.ops.math.conjugate import conj as tf_conj
-from tapeflow.ops.math.reduction import reduce_any as tf_reduce_any
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.logic import logical_and as tf_logical_and
+from tapeflow.ops.math.reductions import reduce_any as tf_reduce_any
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 
 
 @operation

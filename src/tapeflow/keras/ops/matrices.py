@@ -20,32 +20,32 @@ from tapeflow.keras.ops.linear_algebra import svd
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
 from tapeflow.ops.array.diagonal import diag_part as tf_diag_part
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
-from tapeflow.ops.array.layout import invert_permutation as tf_invert_permutation
 from tapeflow.ops.array.layout import reshape as tf_reshape
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.array.tensor_diagonal import eye as tf_eye
-from tapeflow.ops.convolution.functions import conv1d as tf_conv1d
-from tapeflow.ops.linalg.decomposition import eig as tf_eig
+from tapeflow.ops.array.transposing import invert_permutation as tf_invert_permutation
+from tapeflow.ops.array.transposing import transpose as tf_transpose
+from tapeflow.ops.convolution.functions_1d import conv1d as tf_conv1d
+from tapeflow.ops.linalg.eigen import eig as tf_eig
 from tapeflow.ops.linalg.lu import lu as tf_lu
 from tapeflow.ops.linalg.matmul import matmul as tf_matmul
 from tapeflow.ops.linalg.matrix_function import matrix_rank as tf_matrix_rank
 from tapeflow.ops.linalg.solve import triangular_solve as tf_triangular_solve
 from tapeflow.ops.math.arithmetic import pow as tf_pow
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.clip import clip_by_value as tf_clip_by_value
 from tapeflow.ops.math.comparison import not_equal as tf_not_equal
-from tapeflow.ops.math.comparison import where as tf_where
 from tapeflow.ops.math.complex_numbers import real as tf_real
 from tapeflow.ops.math.conjugate import conj as tf_conj
 from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.elementwise import sqrt as tf_sqrt
 from tapeflow.ops.math.elementwise import square as tf_square
-from tapeflow.ops.math.reduction import reduce_max as tf_reduce_max
-from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
-from tapeflow.ops.math.reduction import reduce_min as tf_reduce_min
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.reductions import reduce_max as tf_reduce_max
+from tapeflow.ops.math.reductions import reduce_mean as tf_reduce_mean
+from tapeflow.ops.math.reductions import reduce_min as tf_reduce_min
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 
 
 @operation

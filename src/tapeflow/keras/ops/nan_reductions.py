@@ -10,24 +10,24 @@ from tapeflow.keras.ops import reductions
 from tapeflow.keras.ops.conversion import axes_of, floating, operation, static_rank, tensor
 from tapeflow.ops.array.construction import ones_like as tf_ones_like
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.gather import gather as tf_gather
 from tapeflow.ops.array.joining import concat as tf_concat
 from tapeflow.ops.array.layout import reshape as tf_reshape
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.transposing import transpose as tf_transpose
+from tapeflow.ops.indexing.gather import gather as tf_gather
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.comparison import equal as tf_equal
-from tapeflow.ops.math.comparison import is_nan as tf_is_nan
-from tapeflow.ops.math.comparison import logical_not as tf_logical_not
-from tapeflow.ops.math.comparison import where as tf_where
-from tapeflow.ops.math.elementwise import ceil as tf_ceil
-from tapeflow.ops.math.elementwise import floor as tf_floor
-from tapeflow.ops.math.elementwise import round as tf_round
 from tapeflow.ops.math.elementwise import sqrt as tf_sqrt
 from tapeflow.ops.math.elementwise import square as tf_square
-from tapeflow.ops.math.reduction import reduce_all as tf_reduce_all
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.float_kinds import is_nan as tf_is_nan
+from tapeflow.ops.math.logic import logical_not as tf_logical_not
+from tapeflow.ops.math.reductions import reduce_all as tf_reduce_all
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.rounding import ceil as tf_ceil
+from tapeflow.ops.math.rounding import floor as tf_floor
+from tapeflow.ops.math.rounding import round as tf_round
 from tapeflow.ops.math.sorting import sort as tf_sort
 
 

@@ -19,9 +19,9 @@ from tapeflow.keras.ops.conversion import (
 from tapeflow.ops.array.joining import concat as tf_concat
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
-from tapeflow.ops.array.layout import transpose as tf_transpose
-from tapeflow.ops.array.rows import shape as tf_shape
-from tapeflow.ops.array.selection import in_top_k as tf_in_top_k
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.transposing import transpose as tf_transpose
+from tapeflow.ops.indexing.top_k import in_top_k as tf_in_top_k
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.arithmetic import pow as tf_pow
 from tapeflow.ops.math.casting import cast as tf_cast
@@ -31,13 +31,10 @@ from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.elementwise import log as tf_log
 from tapeflow.ops.math.elementwise import rsqrt as tf_rsqrt
 from tapeflow.ops.math.elementwise import square as tf_square
-from tapeflow.ops.math.reduction import reduce_mean as tf_reduce_mean
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean as tf_reduce_mean
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 from tapeflow.ops.math.trigonometric import cos as tf_cos
 from tapeflow.ops.math.trigonometric import sin as tf_sin
-from tapeflow.ops.nn.loss import (
-    sigmoid_cross_entropy_with_logits as tf_sigmoid_cross_entropy_with_logits,
-)
 from tapeflow.ops.nn.loss import (
     softmax_cross_entropy_with_logits as tf_softmax_cross_entropy_with_logits,
 )
@@ -46,6 +43,9 @@ from tapeflow.ops.nn.loss import (
 )
 from tapeflow.ops.nn.normalization import batch_normalization as tf_batch_normalization
 from tapeflow.ops.nn.normalization import moments as tf_moments
+from tapeflow.ops.nn.sigmoid_loss import (
+    sigmoid_cross_entropy_with_logits as tf_sigmoid_cross_entropy_with_logits,
+)
 from tapeflow.ops.nn.softmax import log_softmax as tf_log_softmax
 from tapeflow.ops.nn.softmax import softmax as tf_softmax
 

@@ -8,23 +8,23 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, promoted, static_rank, tensor
 from tapeflow.keras.ops.promotion import result_type
-from tapeflow.ops.array.broadcasting import repeat as tf_repeat
+from tapeflow.ops.array.band import band_part as tf_band_part
 from tapeflow.ops.array.construction import ones as tf_ones
-from tapeflow.ops.array.diagonal import band_part as tf_band_part
 from tapeflow.ops.array.joining import concat as tf_concat
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.layout import transpose as tf_transpose
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.tiling import repeat as tf_repeat
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.linalg.einsum import einsum as tf_einsum
 from tapeflow.ops.math.casting import cast as tf_cast
-from tapeflow.ops.math.comparison import where as tf_where
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.elementwise import rsqrt as tf_rsqrt
 from tapeflow.ops.nn.softmax import softmax as tf_softmax
-from tapeflow.ops.recurrent.ctc import ctc_loss as tf_ctc_loss
 from tapeflow.ops.recurrent.ctc_decoding import (
     ctc_beam_search_decoder as tf_ctc_beam_search_decoder,
 )
 from tapeflow.ops.recurrent.ctc_decoding import ctc_greedy_decoder as tf_ctc_greedy_decoder
+from tapeflow.ops.recurrent.ctc_functions import ctc_loss as tf_ctc_loss
 from tapeflow.ops.sparse.functions import SparseTensor
 from tapeflow.ops.sparse.functions import to_dense as tf_to_dense
 

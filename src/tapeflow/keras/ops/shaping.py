@@ -11,34 +11,34 @@ from tapeflow.core.public import public, public_names
 from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.array.broadcasting import repeat as tf_repeat
-from tapeflow.ops.array.broadcasting import tile as tf_tile
-from tapeflow.ops.array.construction import meshgrid as tf_meshgrid
-from tapeflow.ops.array.construction import range as tf_range
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.diagonal import diag as tf_diag
-from tapeflow.ops.array.gather import gather as tf_gather
+from tapeflow.ops.array.diagonal_matrix import diag as tf_diag
 from tapeflow.ops.array.joining import concat as tf_concat
 from tapeflow.ops.array.joining import split as tf_split
-from tapeflow.ops.array.joining import stack as tf_stack
-from tapeflow.ops.array.joining import unstack as tf_unstack
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
-from tapeflow.ops.array.layout import transpose as tf_transpose
 from tapeflow.ops.array.padding import pad as tf_pad
+from tapeflow.ops.array.ranges import meshgrid as tf_meshgrid
+from tapeflow.ops.array.ranges import range as tf_range
 from tapeflow.ops.array.reorder import reverse as tf_reverse
 from tapeflow.ops.array.reorder import roll as tf_roll
-from tapeflow.ops.array.rows import shape as tf_shape
-from tapeflow.ops.array.rows import size as tf_size
+from tapeflow.ops.array.sizes import shape as tf_shape
+from tapeflow.ops.array.sizes import size as tf_size
+from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.stacking import unstack as tf_unstack
+from tapeflow.ops.array.tiling import repeat as tf_repeat
+from tapeflow.ops.array.tiling import tile as tf_tile
+from tapeflow.ops.array.transposing import transpose as tf_transpose
+from tapeflow.ops.indexing.gather import gather as tf_gather
 from tapeflow.ops.math.arithmetic import maximum as tf_maximum
 from tapeflow.ops.math.arithmetic import minimum as tf_minimum
 from tapeflow.ops.math.casting import cast as tf_cast
+from tapeflow.ops.math.choice import where as tf_where
 from tapeflow.ops.math.comparison import greater_equal as tf_greater_equal
 from tapeflow.ops.math.comparison import less as tf_less
 from tapeflow.ops.math.comparison import not_equal as tf_not_equal
-from tapeflow.ops.math.comparison import where as tf_where
-from tapeflow.ops.math.reduction import reduce_sum as tf_reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,19 +9,19 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, static_rank, tensor
 from tapeflow.ops.array.padding import pad as tf_pad
-from tapeflow.ops.array.rows import shape as tf_shape
+from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.math.complex_numbers import complex as tf_complex
 from tapeflow.ops.math.complex_numbers import imag as tf_imag
 from tapeflow.ops.math.complex_numbers import real as tf_real
+from tapeflow.ops.signal.fft_functions import fft as tf_fft
+from tapeflow.ops.signal.fft_functions import fft2d as tf_fft2d
+from tapeflow.ops.signal.fft_functions import ifft2d as tf_ifft2d
+from tapeflow.ops.signal.fft_functions import irfft as tf_irfft
+from tapeflow.ops.signal.fft_functions import rfft as tf_rfft
 from tapeflow.ops.signal.frames import frame as tf_frame
 from tapeflow.ops.signal.frames import inverse_stft as tf_inverse_stft
 from tapeflow.ops.signal.frames import inverse_stft_window_fn as tf_inverse_stft_window_fn
 from tapeflow.ops.signal.frames import stft as tf_stft
-from tapeflow.ops.signal.spectral import fft as tf_fft
-from tapeflow.ops.signal.spectral import fft2d as tf_fft2d
-from tapeflow.ops.signal.spectral import ifft2d as tf_ifft2d
-from tapeflow.ops.signal.spectral import irfft as tf_irfft
-from tapeflow.ops.signal.spectral import rfft as tf_rfft
 from tapeflow.ops.signal.windows import hamming_window as tf_hamming_window
 from tapeflow.ops.signal.windows import hann_window as tf_hann_window
 

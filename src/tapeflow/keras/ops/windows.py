@@ -9,8 +9,8 @@ from tapeflow.core.public import public_names
 from tapeflow.keras import settings
 from tapeflow.keras.ops.conversion import operation, tensor
 from tapeflow.ops.array.construction import ones as tf_ones
-from tapeflow.ops.array.construction import range as tf_range
 from tapeflow.ops.array.construction import zeros as tf_zeros
+from tapeflow.ops.array.ranges import range as tf_range
 from tapeflow.ops.math.casting import cast as tf_cast
 from tapeflow.ops.math.elementwise import abs as tf_abs
 from tapeflow.ops.math.trigonometric import cos as tf_cos

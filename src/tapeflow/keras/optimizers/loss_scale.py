@@ -16,11 +16,12 @@ from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
 from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.keras.registry import deserialize_in, to_config
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, is_finite
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.float_kinds import is_finite
+from tapeflow.ops.math.reductions import reduce_all
 
 if TYPE_CHECKING:
     from tapeflow.keras.optimizers.rules import SGD

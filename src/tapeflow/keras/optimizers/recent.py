@@ -13,14 +13,16 @@ from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.rules import Adam
 from tapeflow.keras.optimizers.variables import SlotList
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.layout import expand_dims, transpose
-from tapeflow.ops.linalg.matrix_function import norm
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.linalg.norms import norm
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.arithmetic import pow as pow_
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import rsqrt, sqrt, square
-from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_mean
 from tapeflow.ops.state import training
 from tapeflow.train.updating import Update
 

@@ -12,9 +12,10 @@ from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.arithmetic import pow as pow_
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.elementwise import ceil as ceil_
-from tapeflow.ops.math.elementwise import floor, log
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.elementwise import log
+from tapeflow.ops.math.rounding import ceil as ceil_
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.trigonometric import cos
 
 

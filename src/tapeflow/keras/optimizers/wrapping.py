@@ -16,7 +16,8 @@ from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 
 if TYPE_CHECKING:
     from tapeflow.keras.optimizers.rules import SGD, Adam, Adamax

@@ -12,10 +12,11 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras import settings
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.image.decoding import decode_image
-from tapeflow.ops.image.geometry import resize, resize_with_pad
+from tapeflow.ops.image.resizing import resize, resize_with_pad
 from tapeflow.ops.io.file import read_file
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signal.audio import decode_wav

@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from tapeflow.keras.random import reset_global_seed_generator
-from tapeflow.ops.random.distributions import set_seed
+from tapeflow.ops.random.seed import set_seed
 
 
 def set_random_seed(seed: int):

@@ -15,10 +15,11 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.slicing import Slice
 from tapeflow.ops.folding import fold_at
+from tapeflow.ops.indexing.slicing import Slice
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import Sum, all_axes
+from tapeflow.ops.math.reduction import Sum
+from tapeflow.ops.math.reductions import all_axes
 from tapeflow.ops.signature import Preferring, one_of
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op

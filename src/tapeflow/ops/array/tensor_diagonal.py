@@ -16,11 +16,11 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import ExpandDims
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math import comparison
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.table import COMPLEX, FLOATING, INDEX, Sample, op

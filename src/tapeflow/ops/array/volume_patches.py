@@ -14,8 +14,9 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.layout import Reshape, Transpose
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.math.segment import UnsortedSegmentSum
 from tapeflow.ops.signature import ints, one_of

@@ -9,7 +9,7 @@ from tapeflow.api import api
 from tapeflow.core.annotations import IntLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
-from tapeflow.ops.control import assertions
+from tapeflow.ops.control import shape_assertions, type_assertions
 
 
 @api(v2="debugging.assert_integer")
@@ -25,7 +25,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
     Raises:
       TypeError: for other dtypes.
     """
-    assertions.assert_integer(x, message, name)
+    type_assertions.assert_integer(x, message, name)
 
 
 @api(v2="debugging.assert_type")
@@ -42,7 +42,7 @@ def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, 
     Raises:
       TypeError: for other dtypes.
     """
-    assertions.assert_type(tensor, tf_type, message, name)
+    type_assertions.assert_type(tensor, tf_type, message, name)
 
 
 @api(v2="debugging.assert_shapes")
@@ -67,4 +67,4 @@ def assert_shapes(
 
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("N", "D")), (tf.zeros([3]), ("D",))])
     """
-    assertions.assert_shapes(shapes, data, summarize, message, name)
+    shape_assertions.assert_shapes(shapes, data, summarize, message, name)

@@ -23,9 +23,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array import joining
+from tapeflow.ops.array import stacking
 from tapeflow.ops.array.rows import Identity, stop_gradient
-from tapeflow.ops.math import reduction
+from tapeflow.ops.math import reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
 from tapeflow.ops.table import op
@@ -199,7 +199,7 @@ def _staged_case(pairs: Sequence[Any], default, exclusive: bool, strict, name: s
         return _result(default(), strict)
     checks: list = []
     if exclusive:
-        count = reduction.reduce_sum(cast(joining.stack([pred for pred, _ in pairs]), dtypes.int32))
+        count = reductions.reduce_sum(cast(stacking.stack([pred for pred, _ in pairs]), dtypes.int32))
         checks.append(
             assertions.Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions", count])
         )

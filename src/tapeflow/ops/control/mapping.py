@@ -15,10 +15,10 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.core.structures import nest
-from tapeflow.ops.array.broadcasting import repeat
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import Pack, unstack
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import Pack, unstack
+from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.control import mapping_staged
 from tapeflow.ops.control.mapping_staged import map_elements, options_of

@@ -10,21 +10,22 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.structures import nest
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_max
-from tapeflow.ops.ragged.functions import stack as stack_ragged
+from tapeflow.ops.math.reductions import reduce_max
+from tapeflow.ops.ragged.joining import stack as stack_ragged
 from tapeflow.ops.ragged.tensor import (
     RaggedTensor,
     RaggedTensorSpec,
     rowids_of_splits,
     splits_of_lengths,
 )
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 from tapeflow.ops.static import static_value
 
 _VALUES = (RaggedTensor, SparseTensor)
@@ -51,7 +52,7 @@ def _row(value: Any, i: Any) -> Any:
         return value[i]
     start = concat([reshape(cast(i, dtypes.int64), [1]), value.dense_shape[1:] * 0], 0)
     size = concat([[cast(1, dtypes.int64)], value.dense_shape[1:]], 0)
-    cut = sparse.slice_(value, start, size)
+    cut = shaping.slice_(value, start, size)
     return SparseTensor(cut.indices[:, 1:], cut.values, value.dense_shape[1:])
 
 
@@ -188,7 +189,7 @@ def _together(values: list[Any], spec: Any) -> Any:
         whole = stack_ragged(values)
         return whole.with_row_splits_dtype(spec.row_splits_dtype)
     if isinstance(spec, SparseTensorSpec):
-        return sparse.concat(0, [sparse.expand_dims(v, 0) for v in values], True)
+        return shaping.concat(0, [shaping.expand_dims(v, 0) for v in values], True)
     if not values:
         return convert_to_tensor([], dtypes.as_dtype(getattr(spec, "dtype", spec)))
     return stack(values)

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.lists.tensor_array import TensorArray
 

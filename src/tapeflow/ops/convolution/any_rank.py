@@ -15,14 +15,14 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.convolution.rows import (
+from tapeflow.ops.convolution.sliding import sliding_rule
+from tapeflow.ops.convolution.taps import (
     IMAGE_ATTRS,
     convolve,
     filter_gradient,
     input_gradient,
     require_groups,
 )
-from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.signature import ints, one_of
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text

@@ -12,7 +12,6 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.convolution import compiled_windows
-from tapeflow.ops.convolution.rows import adjoint, naive
 from tapeflow.ops.convolution.sliding import (
     Windows,
     add_into,
@@ -23,6 +22,7 @@ from tapeflow.ops.convolution.sliding import (
     spatial,
     windows,
 )
+from tapeflow.ops.convolution.taps import adjoint, naive
 from tapeflow.ops.signature import ints, one_of
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text

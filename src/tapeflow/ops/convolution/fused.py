@@ -13,8 +13,9 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.padding import MirrorPad
-from tapeflow.ops.convolution.rows import Conv2D, convolve
+from tapeflow.ops.convolution.rows import Conv2D
 from tapeflow.ops.convolution.sliding import sliding_rule
+from tapeflow.ops.convolution.taps import convolve
 from tapeflow.ops.image.resize import resized_by_lines
 from tapeflow.ops.signature import ints, one_of
 from tapeflow.ops.table import Sample, op

@@ -10,60 +10,24 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.array.layout import ExpandDims, Squeeze
 from tapeflow.ops.array.spatial import BatchToSpaceND, SpaceToBatchND
-from tapeflow.ops.convolution.functions import explicit_padding, per_dimension
+from tapeflow.ops.convolution.pool_functions_by_rank import (
+    CHANNELS_LAST,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    pool_1d,
+    pool_2d,
+    pool_3d,
+    windows,
+)
 from tapeflow.ops.convolution.pooling import AvgPool, MaxPool
 from tapeflow.ops.convolution.pooling_3d import AvgPool3D, MaxPool3D, MaxPoolWithArgmax
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.static import size_of
-
-_CHANNELS_LAST = {3: "NWC", 4: "NHWC", 5: "NDHWC"}
-
-
-def _windows(ksize: int | Sequence[int], strides: int | Sequence[int], count: int, data_format: str):
-    channel = 1 if data_format.startswith("NC") else count + 1
-    return (
-        per_dimension(ksize, count, channel, "ksize"),
-        per_dimension(strides, count, channel, "strides"),
-    )
-
-
-def _pool_2d(
-    row: Callable[..., Any], input: Any, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str,
-    data_format: str | None,
-):
-    data_format = data_format or "NHWC"
-    ksize, strides = _windows(ksize, strides, 2, data_format)
-    attrs = {"ksize": ksize, "strides": strides, "data_format": data_format}
-    padding, explicit = explicit_padding(padding)
-    if explicit:
-        attrs["explicit_paddings"] = explicit
-    return row(input, padding=padding, **attrs)
-
-
-def _pool_1d(row, input, ksize, strides, padding, data_format):
-    data_format = {"NHWC": "NWC", "NCHW": "NCW"}.get(data_format, data_format) or "NWC"
-    if data_format not in ("NWC", "NCW"):
-        raise ValueError(
-            f"`data_format` must be 'NWC' or 'NCW'. Received: data_format={data_format}"
-        )
-    ksize, strides = _windows(ksize, strides, 1, data_format)
-    axis = 2 if data_format == "NCW" else 1
-    out = row(
-        ExpandDims(input, axis),
-        ksize=[*ksize[:axis], 1, *ksize[axis:]],
-        strides=[*strides[:axis], 1, *strides[axis:]],
-        padding=padding,
-        data_format="NCHW" if axis == 2 else "NHWC",
-    )
-    return Squeeze(out, [axis])
-
-
-def _pool_3d(row, input, ksize, strides, padding, data_format: str | None):
-    data_format = data_format or "NDHWC"
-    ksize, strides = _windows(ksize, strides, 3, data_format)
-    return row(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
 
 
 def _any_rank(
@@ -79,8 +43,8 @@ def _any_rank(
         )
     image, volume = rows
     if rank == 5:
-        return _pool_3d(volume, input, ksize, strides, padding, data_format)
-    function = _pool_1d if rank == 3 else _pool_2d
+        return pool_3d(volume, input, ksize, strides, padding, data_format)
+    function = pool_1d if rank == 3 else pool_2d
     return function(image, input, ksize, strides, padding, data_format)
 
 
@@ -155,7 +119,7 @@ def max_pool_v1(
     input: TensorLike | None = None,
 ):
     """`max_pool` of images, with the 1.x spelling `value`."""
-    return _pool_2d(
+    return pool_2d(
         MaxPool, value if input is None else input, ksize, strides, padding, data_format
     )
 
@@ -167,155 +131,9 @@ def avg_pool_v1(
     input: TensorLike | None = None,
 ):
     """`avg_pool` of images, with the 1.x spelling `value`."""
-    return _pool_2d(
+    return pool_2d(
         AvgPool, value if input is None else input, ksize, strides, padding, data_format
     )
-
-
-@api("nn.max_pool1d")
-@tensor_function
-def max_pool1d(
-    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
-    data_format: str = "NWC", name: str | None = None,
-):
-    """Take the largest element under each window of lines.
-
-    Args:
-      input: a real tensor `[batch, width, channels]`.
-      ksize: the size of the window, an int or a list of one or three.
-      strides: how far windows are apart, likewise.
-      padding: "VALID" or "SAME".
-      data_format: "NWC" or "NCW".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-    """
-    return _pool_1d(MaxPool, input, ksize, strides, padding, data_format)
-
-
-@api("nn.avg_pool1d")
-@tensor_function
-def avg_pool1d(
-    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
-    data_format: str = "NWC", name: str | None = None,
-):
-    """Compute the mean under each window of lines; padding does not count.
-
-    Args:
-      input: a floating tensor `[batch, width, channels]`.
-      ksize: the size of the window, an int or a list of one or three.
-      strides: how far windows are apart, likewise.
-      padding: "VALID" or "SAME".
-      data_format: "NWC" or "NCW".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-    """
-    return _pool_1d(AvgPool, input, ksize, strides, padding, data_format)
-
-
-@api("nn.max_pool2d")
-@tensor_function
-def max_pool2d(
-    input: TensorLike, ksize: Any, strides: Any, padding, data_format: str = "NHWC", name: str | None = None
-):
-    """Take the largest element under each window of images.
-
-    Args:
-      input: a real tensor `[batch, height, width, channels]`.
-      ksize: the size of the window, an int or a list of one, two or four.
-      strides: how far windows are apart, likewise.
-      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
-      data_format: "NHWC", "NCHW" or "NCHW_VECT_C".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-
-    >>> tf.nn.max_pool2d([[[[1.0], [2.0]], [[3.0], [6.0]]]], ksize=2, strides=2, padding="VALID")
-    <tf.Tensor: shape=(1, 1, 1, 1), dtype=float32, numpy=array([[[[6.]]]], dtype=float32)>
-    """
-    return _pool_2d(MaxPool, input, ksize, strides, padding, data_format)
-
-
-@api(v2="nn.avg_pool2d")
-@tensor_function
-def avg_pool2d(
-    input: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None
-):
-    """Compute the mean under each window of images; padding does not count.
-
-    Args:
-      input: a floating tensor `[batch, height, width, channels]`.
-      ksize: the size of the window, an int or a list of one, two or four.
-      strides: how far windows are apart, likewise.
-      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
-      data_format: "NHWC", "NCHW" or "NCHW_VECT_C".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-
-    >>> tf.nn.avg_pool2d([[[[1.0], [2.0]], [[3.0], [6.0]]]], ksize=2, strides=2, padding="VALID")
-    <tf.Tensor: shape=(1, 1, 1, 1), dtype=float32, numpy=array([[[[3.]]]], dtype=float32)>
-    """
-    return _pool_2d(AvgPool, input, ksize, strides, padding, data_format)
-
-
-@api(v1="nn.avg_pool2d")
-@tensor_function
-def avg_pool2d_v1(
-    value: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
-    data_format: str = "NHWC", name: str | None = None, input: TensorLike | None = None,
-):
-    """`avg_pool2d`, with the 1.x spelling `value`."""
-    return avg_pool2d(value if input is None else input, ksize, strides, padding, data_format)
-
-
-@api("nn.max_pool3d")
-@tensor_function
-def max_pool3d(
-    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
-    data_format: str = "NDHWC", name: str | None = None,
-):
-    """Take the largest element under each window of volumes.
-
-    Args:
-      input: a floating tensor `[batch, depth, height, width, channels]`.
-      ksize: the size of the window, an int or a list of one, three or five.
-      strides: how far windows are apart, likewise.
-      padding: "VALID" or "SAME".
-      data_format: "NDHWC" or "NCDHW".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-    """
-    return _pool_3d(MaxPool3D, input, ksize, strides, padding, data_format)
-
-
-@api("nn.avg_pool3d")
-@tensor_function
-def avg_pool3d(
-    input: TensorLike, ksize: int | Sequence[int], strides: int | Sequence[int], padding: str | Sequence[Any],
-    data_format: str = "NDHWC", name: str | None = None,
-):
-    """Compute the mean under each window of volumes; padding does not count.
-
-    Args:
-      input: a floating tensor `[batch, depth, height, width, channels]`.
-      ksize: the size of the window, an int or a list of one, three or five.
-      strides: how far windows are apart, likewise.
-      padding: "VALID" or "SAME".
-      data_format: "NDHWC" or "NCDHW".
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and layout of `input`.
-    """
-    return _pool_3d(AvgPool3D, input, ksize, strides, padding, data_format)
 
 
 @api(v2="nn.max_pool_with_argmax")
@@ -350,7 +168,7 @@ def max_pool_with_argmax(
             "`data_format` values other than 'NHWC' are not supported. "
             f"Received: data_format={data_format}"
         )
-    ksize, strides = _windows(ksize, strides, 2, data_format)
+    ksize, strides = windows(ksize, strides, 2, data_format)
     return MaxPoolWithArgmax(
         input,
         ksize=ksize,
@@ -413,7 +231,7 @@ def pool(
         raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
     strides = [1] * count if strides is None else list(strides)
     rates = [1] * count if dilations is None else list(dilations)
-    data_format = data_format or _CHANNELS_LAST[rank]
+    data_format = data_format or CHANNELS_LAST[rank]
     if max(rates) == 1:
         return function(input, list(window_shape), strides, padding, data_format)
     if max(strides) > 1:

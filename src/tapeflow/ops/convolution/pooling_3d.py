@@ -13,10 +13,9 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import Gather
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.convolution.pooling import (
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.convolution.pooling_windows import (
     POOL_3D,
     SAME_VALID,
     attrs_of,
@@ -37,6 +36,7 @@ from tapeflow.ops.convolution.pooling import (
 )
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.folding import fold_at
+from tapeflow.ops.indexing.gather import Gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import Preferring, boolean, dtype, ints
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.ops import shapes
-from tapeflow.ops.convolution.pooling import (
+from tapeflow.ops.convolution.pooling_windows import (
     IMAGE,
     SAME_VALID,
     attrs_of,

@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.convolution.rows import (
+from tapeflow.ops.convolution.taps import (
     adjoint,
     attrs_of,
     convolve,

@@ -15,16 +15,9 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.layout import Reshape, Transpose
-from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.folding import fold_at
-from tapeflow.ops.math.segment import UnsortedSegmentSum
-from tapeflow.ops.random import philox
-from tapeflow.ops.random.distributions import reserve
-from tapeflow.ops.signature import dtype, ints, one_of
-from tapeflow.ops.static import as_shape, sizes_in
+from tapeflow.ops.signature import dtype, one_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, known, shape_text
 
@@ -158,7 +151,7 @@ _BOXES = np.array(
 _OWNERS = np.array([0, 1, 1, 0], np.int32)
 
 
-def _size(*values):
+def extent_of(*values):
     return np.array(values, np.int32)
 
 
@@ -167,19 +160,19 @@ def _(rng: SampleGenerator):
     image = rng.normal(2, 4, 5, 2)
     for method in ("bilinear", "nearest"):
         for size in ((3, 4), (1, 2), (6, 1)):
-            yield Sample(image, _BOXES, _OWNERS, _size(*size), method=method, extrapolation_value=-3.0,
+            yield Sample(image, _BOXES, _OWNERS, extent_of(*size), method=method, extrapolation_value=-3.0,
                          differentiable=False)  # fmt: skip
     yield Sample(
-        image, np.zeros((0, 4), np.float32), _OWNERS[:0], _size(2, 2), differentiable=False
+        image, np.zeros((0, 4), np.float32), _OWNERS[:0], extent_of(2, 2), differentiable=False
     )
     bad = InvalidArgumentError
-    yield Sample(image, _BOXES, _OWNERS + 1, _size(2, 2), raises=OutOfRangeError)
-    yield Sample(image, _BOXES, _OWNERS - 1, _size(2, 2), raises=OutOfRangeError)
-    yield Sample(image, _BOXES, _OWNERS[:2], _size(2, 2), raises=bad)
-    yield Sample(image, _BOXES[:, :3], _OWNERS, _size(2, 2), raises=bad)
-    yield Sample(image, _BOXES, _OWNERS, _size(2, 0), raises=bad)
-    yield Sample(image, _BOXES, _OWNERS, _size(2), raises=bad)
-    yield Sample(image[0], _BOXES, _OWNERS, _size(2, 2), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS + 1, extent_of(2, 2), raises=OutOfRangeError)
+    yield Sample(image, _BOXES, _OWNERS - 1, extent_of(2, 2), raises=OutOfRangeError)
+    yield Sample(image, _BOXES, _OWNERS[:2], extent_of(2, 2), raises=bad)
+    yield Sample(image, _BOXES[:, :3], _OWNERS, extent_of(2, 2), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS, extent_of(2, 0), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS, extent_of(2), raises=bad)
+    yield Sample(image[0], _BOXES, _OWNERS, extent_of(2, 2), raises=bad)
 
 
 def _pixels(boxes, rows, columns, height, width):
@@ -271,12 +264,12 @@ def CropAndResizeGradImage(
 @CropAndResizeGradImage.samples
 def _(rng: SampleGenerator):
     dy = rng.normal(4, 3, 2, 2).astype(np.float32)
-    shape = _size(2, 4, 5, 2)
+    shape = extent_of(2, 4, 5, 2)
     for method in ("bilinear", "nearest"):
         yield Sample(dy, _BOXES, _OWNERS, shape, T=dtypes.float32, method=method)
-    for wrong in (_size(2, 4, 5), _size(2, 0, 5, 2), _size(2, 4, 5, 3)):
+    for wrong in (extent_of(2, 4, 5), extent_of(2, 0, 5, 2), extent_of(2, 4, 5, 3)):
         yield Sample(dy, _BOXES, _OWNERS, wrong, T=dtypes.float32, raises=InvalidArgumentError)
-    yield Sample(dy, _BOXES, _OWNERS, _size(1, 4, 5, 2), T=dtypes.float32, raises=OutOfRangeError)
+    yield Sample(dy, _BOXES, _OWNERS, extent_of(1, 4, 5, 2), T=dtypes.float32, raises=OutOfRangeError)
     yield Sample(dy[0], _BOXES, _OWNERS, shape, T=dtypes.float32, raises=InvalidArgumentError)
 
 
@@ -404,290 +397,3 @@ def crop_and_resize_v1(
     """`crop_and_resize` with the 1.x spelling `box_ind`."""
     box_ind = renamed("box_indices", box_indices, "box_ind", box_ind)
     return CropAndResize(image, boxes, box_ind, crop_size, method, float(extrapolation_value))
-
-
-# Patches
-
-_PATCHES = (
-    dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64, dtypes.int8, dtypes.int16, dtypes.int32,
-    dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.complex64, dtypes.complex128,
-    dtypes.bool,
-)  # fmt: skip
-
-
-def _patch_rule(call: ShapeCall):
-    shape, sizes = shapes.with_rank(call.shape(0), 4), call.attr("ksizes")
-    if len(sizes) != 4:
-        raise invalid(f"ksizes must have length 4, not {list(sizes)}")
-    depth = None if shape[3] is None else shape[3] * sizes[1] * sizes[2]
-    attrs = (call.attr("strides"), call.attr("rates"), call.attr("padding"))
-    return [sliding_rule("NHWC", shape, list(sizes[1:3]), *attrs, (), depth)]
-
-
-@op("ExtractImagePatches", "images: T -> patches: T", types={"T": _PATCHES},
-    attrs={"ksizes": ints, "strides": ints, "rates": ints, "padding": one_of("SAME", "VALID")},
-    shape=_patch_rule)  # fmt: skip
-def ExtractImagePatches(
-    xp: ModuleType, images: Array, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int],
-    padding: str,
-):
-    if images.ndim != 4:
-        raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
-    taps = spatial(ksizes, "NHWC", "ksizes")
-    steps, holes = spatial(strides, "NHWC", "strides"), spatial(rates, "NHWC", "rates")
-    for what, values in (("ksizes", taps), ("strides", steps), ("rates", holes)):
-        if min(values) <= 0:
-            text = f"Sliding window {what} must be positive, got {shape_text(values)}"
-            raise OutOfRangeError(None, None, text)
-    win = windows(images.shape[1:3], taps, steps, holes, padding)
-    padded = win.padded(xp, images)
-    return xp.concatenate([padded[win.under(offset)] for offset in win.offsets()], -1)
-
-
-@ExtractImagePatches.gradient(needs="")
-def _(call: GradientCall, dy: Tensor):
-    attrs = (call.ksizes, call.strides, call.rates, call.padding)
-    if call.static_shape("images").rank is None:
-        shape = call.shape("images")
-        batch, height, width, depth = (shape[i] for i in range(4))
-    else:
-        batch, height, width, depth = sizes_in(call, "images")
-    area = height * width
-    # Where each element of a patch comes from, counted from one; zero is the padding.
-    plane = Reshape(range_(1, area + 1), as_shape([1, height, width, 1]))
-    sources = Reshape(ExtractImagePatches(plane, *attrs), [-1])
-    parts = Transpose(Reshape(dy, as_shape([batch, -1, depth])), [1, 0, 2])
-    summed = UnsortedSegmentSum(parts, sources, area + 1)[1:]
-    return Reshape(Transpose(summed, [1, 0, 2]), as_shape([batch, height, width, depth]))
-
-
-def _patch_cases():
-    one = [1, 1, 1, 1]
-    yield {"ksizes": [1, 2, 2, 1], "strides": one, "rates": one, "padding": "VALID"}
-    yield {"ksizes": [1, 3, 2, 1], "strides": [1, 2, 1, 1], "rates": one, "padding": "SAME"}
-    yield {"ksizes": [1, 2, 2, 1], "strides": one, "rates": [1, 2, 2, 1], "padding": "SAME"}
-
-
-@ExtractImagePatches.samples
-def _(rng: SampleGenerator):
-    x = rng.normal(2, 4, 3, 2)
-    for attrs in _patch_cases():
-        yield Sample(x, **attrs)
-    good = next(iter(_patch_cases()))
-    yield Sample(x[0], **good, raises=InvalidArgumentError)
-    yield Sample(x, **{**good, "ksizes": [1, 0, 2, 1]}, raises=OutOfRangeError)
-    yield Sample(x, **{**good, "strides": [1, 0, 1, 1]}, raises=OutOfRangeError)
-    yield Sample(x, **{**good, "rates": [1, 1]}, raises=InvalidArgumentError)
-
-
-@ExtractImagePatches.reference
-def _(images: np.ndarray, ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int], padding: str):
-    _, height, width, _ = images.shape
-    out_rows, rows_before = _count(height, ksizes[1], strides[1], rates[1], padding)
-    out_columns, columns_before = _count(width, ksizes[2], strides[2], rates[2], padding)
-    out = []
-    for i, j in np.ndindex(out_rows, out_columns):
-        for p, q in np.ndindex(*ksizes[1:3]):
-            y = i * strides[1] + p * rates[1] - rows_before
-            x = j * strides[2] + q * rates[2] - columns_before
-            inside = 0 <= y < height and 0 <= x < width
-            out.append(images[:, y, x] if inside else np.zeros_like(images[:, 0, 0]))
-    return np.stack(out, 1).reshape(len(images), out_rows, out_columns, -1)
-
-
-def _count(size, taps, step: int, hole, padding):
-    reach = (taps - 1) * hole + 1
-    if padding == "VALID":
-        return (size - reach) // step + 1, 0
-    count = -(-size // step)
-    return count, max((count - 1) * step + reach - size, 0) // 2
-
-
-@api("image.extract_patches")
-@tensor_function
-def extract_patches(images: TensorLike, sizes: Any, strides, rates, padding, name: str | None = None):
-    """Flatten what a window sees of images into the depth, at each of its positions.
-
-    Args:
-      images: a batch of images `(batch, rows, columns, depth)`.
-      sizes: the size of the window, [1, rows, columns, 1].
-      strides: how far it moves, [1, rows, columns, 1].
-      rates: how far the pixels of a window are apart, [1, rows, columns, 1].
-      padding: "VALID" for whole windows alone, "SAME" for zeros around the image.
-      name: the name of the operation in a graph.
-
-    Returns:
-      A tensor `(batch, rows, columns, size of the window * depth)`.
-
-    >>> image = tf.reshape(tf.range(9), [1, 3, 3, 1])
-    >>> print(tf.image.extract_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").numpy()[0, 0])
-    [[0 1 3 4]
-     [1 2 4 5]]
-    """
-    return ExtractImagePatches(images, list(sizes), list(strides), list(rates), padding)
-
-
-@api(v1=("image.extract_image_patches", "extract_image_patches"))
-@tensor_function
-def extract_image_patches_v1(
-    images: TensorLike, ksizes=None, strides=None, rates=None, padding: str | Sequence[Any] | None = None,
-    name: str | None = None, sizes: TensorLike | None = None,
-):
-    """`extract_patches` with the 1.x spelling `ksizes`."""
-    ksizes = renamed("sizes", sizes, "ksizes", ksizes)
-    return ExtractImagePatches(images, list(ksizes), list(strides), list(rates), padding)
-
-
-# Glimpses
-
-_GLIMPSE = {"centered": True, "normalized": True, "uniform_noise": True, "noise": "uniform"}
-
-
-def _glimpse_rule(call: ShapeCall):
-    batch, _, _, depth = shapes.with_rank(call.shape(0), 4)
-    count, pair = shapes.with_rank(call.shape(2), 2)
-    batch = shapes.same_dimension(batch, count)
-    shapes.exactly(pair, 2)
-    shapes.exactly(shapes.vector_length(call, 1), 2)
-    rows, columns = shapes.vector_value(call, 1) or (None, None)
-    return [(batch, rows, columns, depth)]
-
-
-def _glimpsed(
-    name: str, input: Any, size: Any, offsets: Any, centered: bool, normalized: bool, uniform_noise: bool, noise: str,
-    first_version: bool,
-):
-    if uniform_noise and noise not in ("", "uniform"):
-        raise invalid("The uniform_noise and noise should not be specified at the same time")
-    if input.ndim != 4:
-        raise invalid(
-            f"input must be 4-dimensional (batch_size, height, width, depth){shape_text(input.shape)}"
-        )
-    if size.shape != (2,):
-        raise invalid(f"input must be a vector of size 2 (height, width){shape_text(size.shape)}")
-    rows, columns = (int(v) for v in size)
-    if rows < 0 or columns < 0:
-        raise invalid(f"size must not be negative: {rows}, {columns}")
-    batch, height, width, depth = input.shape
-    if offsets.ndim != 2:
-        raise invalid(
-            f"input must be 2 dimensional (batch_size, [height, width]){shape_text(offsets.shape)}"
-        )
-    if len(offsets) != batch:
-        raise invalid(
-            f"offset should be consistent with input's batch size{shape_text(offsets.shape)}"
-        )
-    if offsets.shape[1] != 2:
-        raise invalid(f"offset should be of size 2 (height, width){shape_text(offsets.shape)}")
-    if not np.isfinite(offsets).all():
-        raise invalid("offsets must be finite")
-    space = np.array([height, width], np.float32)
-    window = np.array([rows, columns], np.float32)
-    at = offsets * space if normalized else offsets
-    if first_version or (centered and normalized):
-        at = (at / 2 + space / 2 if centered else at) - window / 2
-    elif centered:
-        at = at + space / 2
-    corners = np.trunc(at.astype(np.float64)).clip(-(2**40), 2**40).astype(np.int64)
-    out = _noise(name, input, (batch, rows, columns, depth), uniform_noise, noise)
-    for n, (y, x) in enumerate(corners.tolist()):
-        top, left = max(y, 0), max(x, 0)
-        bottom, right = min(y + rows, height), min(x + columns, width)
-        if top < bottom and left < right:
-            out[n, top - y : bottom - y, left - x : right - x] = input[n, top:bottom, left:right]
-    return out
-
-
-def _noise(name: str, input: np.ndarray, shape: Sequence[Any], uniform_noise: bool, noise: str):
-    kind = noise or ("uniform" if uniform_noise else "gaussian")
-    count = int(np.prod(shape))
-    if kind == "zero" or not count or not input.size:
-        return np.zeros(shape, np.float32)
-    stream = reserve(name, None, None, 0, 0, count * philox.STRETCH)
-    if kind == "uniform":
-        drawn = philox.uniform(stream, count, np.dtype(np.float32)).reshape(shape)
-        return drawn * (input.max() - input.min()) + input.min()
-    if kind != "gaussian":
-        raise invalid(f"Unknown noise: {noise}")
-    drawn = philox.normal(stream, count, np.dtype(np.float32)).reshape(shape)
-    return np.abs(drawn * input.std() + input.mean()).astype(np.float32)
-
-
-def _glimpse(name: str, first_version: bool):
-    def kernel(xp: ModuleType, input: Array, size: Array, offsets: Array, **attrs):
-        return _glimpsed(name, input, size, offsets, **attrs, first_version=first_version)
-
-    kernel.__name__ = name
-    row = op(name, "input: float32, size: int32, offsets: float32 -> glimpse: float32",
-             attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
-
-    @row.samples
-    def _(rng: SampleGenerator):
-        x = rng.normal(2, 5, 4, 1).astype(np.float32)
-        at = np.array([[0.1, -0.4], [0.9, 0.6]], np.float32)
-        for centered in (True, False):
-            for normalized in (True, False):
-                yield Sample(x, _size(2, 3), at * (1 if normalized else 4), centered=centered,
-                             normalized=normalized, uniform_noise=False, noise="zero")  # fmt: skip
-        yield Sample(x[0], _size(2, 3), at, raises=InvalidArgumentError)
-        yield Sample(x, _size(2), at, raises=InvalidArgumentError)
-        yield Sample(x, _size(2, 3), at[:1], raises=InvalidArgumentError)
-        yield Sample(x, _size(2, 3), at[:, :1], raises=InvalidArgumentError)
-
-    @row.reference
-    def _(input: np.ndarray, size: np.ndarray, offsets, centered, normalized, uniform_noise, noise):
-        out = np.zeros((len(input), *size, input.shape[3]), np.float32)
-        for n, i, j in np.ndindex(*out.shape[:3]):
-            corner = []
-            for axis in (0, 1):
-                length, at = input.shape[1 + axis], float(offsets[n, axis])
-                at = at * length if normalized else at
-                if centered:
-                    at = (at / 2 if normalized or first_version else at) + length / 2
-                if first_version or (centered and normalized):
-                    at -= size[axis] / 2
-                corner.append(int(at))
-            y, x = corner[0] + i, corner[1] + j
-            if 0 <= y < input.shape[1] and 0 <= x < input.shape[2]:
-                out[n, i, j] = input[n, y, x]
-        return out
-
-    return row
-
-
-ExtractGlimpse = _glimpse("ExtractGlimpse", True)
-ExtractGlimpseV2 = _glimpse("ExtractGlimpseV2", False)
-
-
-@api(v2="image.extract_glimpse")
-@tensor_function
-def extract_glimpse(
-    input: TensorLike, size: TensorLike, offsets, centered: bool = True, normalized: bool = True,
-    noise: str = "uniform", name: str | None = None,
-):  # fmt: skip
-    """Cut a window out of each image, at a place of its own.
-
-    Args:
-      input: a batch of images `(batch, height, width, channels)`.
-      size: [height, width] of the window, int32.
-      offsets: the places, floats `(batch, 2)` of y and x.
-      centered: whether offsets count from the middle of the image to that of the window.
-      normalized: whether offsets are in units of the image; if not, in pixels.
-      noise: what lies outside of the image: "uniform", "gaussian" or "zero".
-      name: the name of the operation in a graph.
-
-    Returns:
-      A float32 tensor `(batch, *size, channels)`.
-    """
-    return ExtractGlimpseV2(input, size, offsets, centered, normalized, False, noise)
-
-
-@api(v1="image.extract_glimpse")
-@public
-def extract_glimpse_v1(
-    input: TensorLike, size: TensorLike, offsets, centered: bool = True, normalized: bool = True,
-    uniform_noise: bool = True, name: str | None = None,
-):
-    """`extract_glimpse` of 1.x."""
-    noise = "uniform" if uniform_noise else "gaussian"
-    return ExtractGlimpse(input, size, offsets, centered, normalized, uniform_noise, noise)

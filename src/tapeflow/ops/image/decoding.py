@@ -13,7 +13,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, DTypeLike, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.image.color import convert_image_dtype
+from tapeflow.ops.image.adjusting import convert_image_dtype
 from tapeflow.ops.image.files import (
     as_contents,
     content_of,

@@ -18,7 +18,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.control.mapping import map_fn
-from tapeflow.ops.image.color import convert_image_dtype
+from tapeflow.ops.image.adjusting import convert_image_dtype
 from tapeflow.ops.image.decoding import SEVERAL, decoded, picture_rule
 from tapeflow.ops.image.files import as_contents, content_of, format_of, opened, pillow
 from tapeflow.ops.image.png import require_picture

@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeflow._native import Tensor
-from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, FloatLike, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.signature import Preferring
-from tapeflow.ops.static import as_shape, sizes_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -28,10 +21,10 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
 _FLOATS = (dtypes.float32, dtypes.float16)
-_LOWEST = float("-inf")
+LOWEST = float("-inf")
 
 
-def _scalar(value: Any, name: str):
+def scalar(value: Any, name: str):
     if np.ndim(value):
         raise invalid(f"{name} must be 0-D, got shape {shape_text(np.shape(value))}")
     return value[()] if isinstance(value, np.ndarray) else value
@@ -46,9 +39,9 @@ def _checked(boxes: np.ndarray, scores: np.ndarray, max_output_size: np.ndarray,
         raise invalid(f"scores must be 1-D{shape_text(scores.shape)}")
     if len(scores) != len(boxes):
         raise invalid("scores has incompatible shape")
-    if not 0 <= float(_scalar(iou_threshold, "iou_threshold")) <= 1:
+    if not 0 <= float(scalar(iou_threshold, "iou_threshold")) <= 1:
         raise invalid("iou_threshold must be in [0, 1]")
-    return max(int(_scalar(max_output_size, "max_output_size")), 0)
+    return max(int(scalar(max_output_size, "max_output_size")), 0)
 
 
 def overlaps_of(boxes: np.ndarray):
@@ -102,9 +95,9 @@ def suppress(
     return np.array(kept, np.int32), np.array(kept_scores, scores.dtype)
 
 
-def _of_boxes(boxes: Any, scores: Any, max_output_size: Any, threshold, least=_LOWEST, sigma=0.0):
+def _of_boxes(boxes: Any, scores: Any, max_output_size: Any, threshold, least=LOWEST, sigma=0.0):
     limit = _checked(boxes, scores, max_output_size, threshold)
-    least, sigma = float(_scalar(least, "score_threshold")), float(_scalar(sigma, "soft_nms_sigma"))
+    least, sigma = float(scalar(least, "score_threshold")), float(scalar(sigma, "soft_nms_sigma"))
     if sigma < 0:
         raise invalid("soft_nms_sigma_val must be >= 0.0")
     found = suppress(
@@ -156,13 +149,13 @@ _BOXES = np.array(
      [1, 101, 0, 100]], np.float32,
 )  # fmt: skip
 _SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3, 0.2], np.float32)
-_LIMIT, _HALF = np.array(4, np.int32), np.array(0.5, np.float32)
+LIMIT, HALF = np.array(4, np.int32), np.array(0.5, np.float32)
 
 
 def _samples(*rest, attr: bool = False, **attrs):
     """Samples of a row that takes boxes, scores, a limit, a threshold (an attr if `attr`) and `rest`."""
 
-    def call(boxes: Any = _BOXES, scores: Any = _SCORES, limit: Any = _LIMIT, threshold: Any = _HALF, **more):
+    def call(boxes: Any = _BOXES, scores: Any = _SCORES, limit: Any = LIMIT, threshold: Any = HALF, **more):
         if attr:
             return Sample(boxes, scores, limit, iou_threshold=float(threshold), **more)
         return Sample(boxes, scores, limit, threshold, *rest, **attrs, **more)
@@ -173,13 +166,13 @@ def _samples(*rest, attr: bool = False, **attrs):
         yield call(limit=np.array(30, np.int32))
         yield call(boxes=_BOXES[:0], scores=_SCORES[:0])
         corners = np.abs(rng.normal(12, 4)).astype(np.float32)
-        yield call(boxes=corners, scores=rng.normal(12).astype(np.float32), threshold=_HALF / 2)
+        yield call(boxes=corners, scores=rng.normal(12).astype(np.float32), threshold=HALF / 2)
         for bad in (
             {"boxes": _BOXES[0]},
             {"boxes": _BOXES[:, :3]},
             {"scores": _SCORES[:3]},
             {"scores": _SCORES[None]},
-            {"threshold": _HALF * 3},
+            {"threshold": HALF * 3},
         ):
             yield call(**bad, raises=InvalidArgumentError)
 
@@ -214,7 +207,7 @@ def _overlap_reference(boxes):
     return overlap
 
 
-def _reference(boxes, scores, limit, threshold: float, least=_LOWEST, **attrs):
+def reference(boxes, scores, limit, threshold: float, least=LOWEST, **attrs):
     return _by_sorting(_overlap_reference(boxes), scores, int(limit), float(threshold), least)
 
 
@@ -234,7 +227,7 @@ NonMaxSuppression.samples(_samples(attr=True))
 
 @NonMaxSuppression.reference
 def _(boxes: np.ndarray, scores: np.ndarray, max_output_size: np.ndarray, iou_threshold: float):
-    return _reference(boxes, scores, max_output_size, iou_threshold)
+    return reference(boxes, scores, max_output_size, iou_threshold)
 
 
 @op("NonMaxSuppressionV2",
@@ -247,7 +240,7 @@ def NonMaxSuppressionV2(
 
 
 NonMaxSuppressionV2.samples(_samples())
-NonMaxSuppressionV2.reference(_reference)
+NonMaxSuppressionV2.reference(reference)
 
 _LEAST = np.array(0.4, np.float32)
 
@@ -263,7 +256,7 @@ def NonMaxSuppressionV3(
 
 
 NonMaxSuppressionV3.samples(_samples(_LEAST))
-NonMaxSuppressionV3.reference(_reference)
+NonMaxSuppressionV3.reference(reference)
 
 
 @op("NonMaxSuppressionV4",
@@ -283,7 +276,7 @@ NonMaxSuppressionV4.samples(_samples(_LEAST, pad_to_max_output_size=True))
 
 @NonMaxSuppressionV4.reference
 def _(boxes: np.ndarray, scores: np.ndarray, limit: int, threshold, least, pad_to_max_output_size: bool):
-    kept = _reference(boxes, scores, limit, threshold, least)
+    kept = reference(boxes, scores, limit, threshold, least)
     out = np.zeros(int(limit) if pad_to_max_output_size else len(kept), np.int32)
     out[: len(kept)] = kept
     return out, np.array(len(kept), np.int32)
@@ -356,9 +349,9 @@ def NonMaxSuppressionWithOverlaps(
         raise invalid(f"scores must be 1-D{shape_text(scores.shape)}")
     if len(scores) != len(overlaps):
         raise invalid("scores has incompatible shape")
-    limit = max(int(_scalar(max_output_size, "max_output_size")), 0)
-    threshold = float(_scalar(overlap_threshold, "overlap_threshold"))
-    least = float(_scalar(score_threshold, "score_threshold"))
+    limit = max(int(scalar(max_output_size, "max_output_size")), 0)
+    threshold = float(scalar(overlap_threshold, "overlap_threshold"))
+    least = float(scalar(score_threshold, "score_threshold"))
     return suppress(lambda i, js: overlaps[i, js], scores, limit, threshold, least)[0]
 
 
@@ -366,282 +359,14 @@ def NonMaxSuppressionWithOverlaps(
 def _(rng: SampleGenerator):
     likeness = np.abs(rng.normal(6, 6)).astype(np.float32)
     likeness, scores = (likeness + likeness.T) / 2, rng.normal(6).astype(np.float32)
-    yield Sample(likeness, scores, _LIMIT, _HALF, np.array(-9, np.float32))
-    yield Sample(likeness, scores, _LIMIT, _HALF, np.array(0, np.float32))
+    yield Sample(likeness, scores, LIMIT, HALF, np.array(-9, np.float32))
+    yield Sample(likeness, scores, LIMIT, HALF, np.array(0, np.float32))
     for wrong in (likeness[0], likeness[:4]):
-        yield Sample(wrong, scores, _LIMIT, _HALF, _HALF, raises=InvalidArgumentError)
-    yield Sample(likeness, scores[:5], _LIMIT, _HALF, _HALF, raises=InvalidArgumentError)
-    yield Sample(likeness, scores, _LIMIT, likeness, _HALF, raises=InvalidArgumentError)
+        yield Sample(wrong, scores, LIMIT, HALF, HALF, raises=InvalidArgumentError)
+    yield Sample(likeness, scores[:5], LIMIT, HALF, HALF, raises=InvalidArgumentError)
+    yield Sample(likeness, scores, LIMIT, likeness, HALF, raises=InvalidArgumentError)
 
 
 @NonMaxSuppressionWithOverlaps.reference
 def _(overlaps: np.ndarray, scores: np.ndarray, limit: int, threshold, least):
     return _by_sorting(lambda i, j: overlaps[i, j], scores, int(limit), threshold, least)
-
-
-def _combined_rule(call):
-    boxes, scores = call.shape(0), call.shape(1)
-    limit = call.value(3)
-    batch = shapes.same_dimension(boxes[0], scores[0])
-    shapes.same_dimension(boxes[1], scores[1])
-    if boxes[2] != 1:
-        shapes.same_dimension(boxes[2], scores[2])
-    shapes.exactly(boxes[3], 4)
-    count = None if limit is None or call.attr("pad_per_class") else int(limit)
-    return [(batch, count, 4), (batch, count), (batch, count), (batch,)]
-
-
-@op("CombinedNonMaxSuppression",
-    "boxes: float32, scores: float32, max_output_size_per_class: int32, max_total_size: int32, "
-    "iou_threshold: float32, score_threshold: float32 -> nmsed_boxes: float32, nmsed_scores: float32, "
-    "nmsed_classes: float32, valid_detections: int32",
-    attrs={"pad_per_class": False, "clip_boxes": True},
-    ranks="boxes: 4, scores: 3, max_output_size_per_class: 0, max_total_size: 0, iou_threshold: 0, score_threshold: 0",
-    shape=_combined_rule)  # fmt: skip
-def CombinedNonMaxSuppression(
-    xp: ModuleType, boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_size: Array,
-    iou_threshold: Array, score_threshold: Array, pad_per_class: bool, clip_boxes: bool,
-):
-    if boxes.ndim != 4:
-        raise invalid(f"boxes must be 4-D{shape_text(boxes.shape)}")
-    if scores.ndim != 3:
-        raise invalid(f"scores must be 3-D{shape_text(scores.shape)}")
-    batch, count, kinds = scores.shape
-    if boxes.shape[0] != batch:
-        raise invalid("boxes and scores must have same batch size")
-    if boxes.shape[1] != count:
-        raise invalid("scores has incompatible shape")
-    if boxes.shape[2] not in (1, kinds):
-        raise invalid("third dimension of boxes must be either 1 or num classes")
-    if boxes.shape[3] != 4:
-        raise invalid("boxes must have 4 columns")
-    each = int(_scalar(max_output_size_per_class, "max_size_per_class"))
-    total = int(_scalar(max_total_size, "max_total_size"))
-    if each <= 0:
-        raise invalid("max_size_per_class must be positive")
-    if total <= 0:
-        raise invalid(f"max_total_size must be > 0, but is {total}")
-    threshold = float(_scalar(iou_threshold, "iou_threshold"))
-    if not 0 <= threshold <= 1:
-        raise invalid("iou_threshold must be in [0, 1]")
-    least = float(_scalar(score_threshold, "score_threshold"))
-    length = min(total, each * kinds) if pad_per_class else total
-    out = (
-        np.zeros((batch, length, 4), np.float32),
-        np.zeros((batch, length), np.float32),
-        np.zeros((batch, length), np.float32),
-        np.zeros(batch, np.int32),
-    )
-    for n in range(batch):
-        found = []
-        for k in range(kinds):
-            own = boxes[n, :, k if boxes.shape[2] > 1 else 0]
-            kept, _ = suppress(
-                overlaps_of(own), scores[n, :, k], min(each, count), threshold, least
-            )
-            found += [(-float(scores[n, i, k]), k, place, own[i]) for place, i in enumerate(kept)]
-        found.sort(key=lambda entry: entry[:3])
-        out[3][n] = len(found[:length])
-        for i, (negative, k, _, box) in enumerate(found[:length]):
-            out[0][n, i] = box.clip(0, 1) if clip_boxes else box
-            out[1][n, i], out[2][n, i] = -negative, k
-    return out
-
-
-@CombinedNonMaxSuppression.samples
-def _(rng: SampleGenerator):
-    boxes = np.abs(rng.normal(2, 8, 3, 4)).astype(np.float32)
-    scores = rng.normal(2, 8, 3).astype(np.float32)
-    two, six, half, low = _LIMIT // 2, np.array(6, np.int32), _HALF, np.array(-1, np.float32)
-    yield Sample(boxes, scores, two, six, half, low)
-    yield Sample(boxes, scores, two, six + 6, half, low, pad_per_class=True, clip_boxes=False)
-    yield Sample(boxes[:, :, :1], scores, two, six, half / 5, half)
-    bad = InvalidArgumentError
-    yield Sample(boxes[0], scores, two, six, half, low, raises=bad)
-    yield Sample(boxes[:, :, :2], scores, two, six, half, low, raises=bad)
-    yield Sample(boxes, scores[:1], two, six, half, low, raises=bad)
-    yield Sample(boxes, scores, two * 0, six, half, low, raises=bad)
-    yield Sample(boxes, scores, two, six * 0, half, low, raises=bad)
-    yield Sample(boxes, scores, two, six, half * 3, low, raises=bad)
-
-
-@CombinedNonMaxSuppression.reference
-def _(boxes: np.ndarray, scores: np.ndarray, each, total, threshold, least, pad_per_class: bool, clip_boxes: bool):
-    batch, _, kinds = scores.shape
-    length = min(int(total), int(each) * kinds) if pad_per_class else int(total)
-    rows = []
-    for n in range(batch):
-        found = []
-        for k in range(kinds):
-            own = boxes[n, :, min(k, boxes.shape[2] - 1)]
-            kept = _reference(own, scores[n, :, k], each, threshold, least)
-            found += [[*own[i], scores[n, i, k], k, 1] for i in kept]
-        found = sorted(found, key=lambda row: -row[4])[:length]
-        rows.append(found + [[0] * 7] * (length - len(found)))
-    table = np.array(rows, np.float32)
-    corners = table[..., :4].clip(0, 1) if clip_boxes else table[..., :4]
-    return corners, table[..., 4], table[..., 5], table[..., 6].sum(1).astype(np.int32)
-
-
-# Functions
-
-
-def _threshold(value, like):
-    return convert_to_tensor(value, like.dtype)
-
-
-@api("image.non_max_suppression")
-@tensor_function
-def non_max_suppression(
-    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
-    score_threshold: FloatLike = _LOWEST, name: str | None = None,
-):
-    """Choose boxes with the best scores, none of which overlap much.
-
-    Args:
-      boxes: `[n, 4]`, two opposite corners (y1, x1, y2, x2) each.
-      scores: `[n]`, of the dtype of `boxes`.
-      max_output_size: the largest number of boxes to choose, an int32 scalar.
-      iou_threshold: the largest intersection over union that two boxes may have.
-      score_threshold: boxes with no larger score are left out.
-      name: a name for the operation (optional).
-
-    Returns:
-      The indices of the chosen boxes, int32, best score first.
-    """
-    boxes = convert_to_tensor(boxes)
-    limits = (_threshold(iou_threshold, boxes), _threshold(score_threshold, boxes))
-    return NonMaxSuppressionV3(boxes, scores, max_output_size, *limits)
-
-
-@api("image.non_max_suppression_with_scores")
-@tensor_function
-def non_max_suppression_with_scores(
-    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
-    score_threshold: FloatLike = _LOWEST, soft_nms_sigma: float = 0.0, name: str | None = None,
-):
-    """Choose boxes with the best scores, and return the scores as well.
-
-    Args:
-      boxes: `[n, 4]`, two opposite corners (y1, x1, y2, x2) each.
-      scores: `[n]`, of the dtype of `boxes`.
-      max_output_size: the largest number of boxes to choose, an int32 scalar.
-      iou_threshold: the largest intersection over union that two boxes may have.
-      score_threshold: boxes with no larger score are left out.
-      soft_nms_sigma: if positive, overlap with a chosen box lowers a score instead of removing the box (Soft-NMS,
-        Bodla et al., arXiv:1704.04503).
-      name: a name for the operation (optional).
-
-    Returns:
-      The indices of the chosen boxes, int32, and their scores, which `soft_nms_sigma` may have lowered.
-    """
-    boxes = convert_to_tensor(boxes)
-    given = [_threshold(v, boxes) for v in (iou_threshold, score_threshold, soft_nms_sigma)]
-    return NonMaxSuppressionV5(boxes, scores, max_output_size, *given)[:2]
-
-
-@api("image.non_max_suppression_overlaps")
-@tensor_function
-def non_max_suppression_overlaps(
-    overlaps: TensorLike,
-    scores: TensorLike,
-    max_output_size: TensorLike,
-    overlap_threshold: TensorLike = 0.5,
-    score_threshold: TensorLike = _LOWEST,
-    name: str | None = None,
-) -> Tensor:
-    """Choose boxes with the best scores by a matrix of how much each two of them overlap.
-
-    Args:
-      overlaps: `[n, n]` float32, the overlap of each two boxes by any measure.
-      scores: `[n]` float32.
-      max_output_size: the largest number of boxes to choose, an int32 scalar.
-      overlap_threshold: the largest overlap that two boxes may have.
-      score_threshold: boxes with no larger score are left out.
-      name: a name for the operation (optional).
-
-    Returns:
-      The indices of the chosen boxes, int32, best score first.
-    """
-    return NonMaxSuppressionWithOverlaps(
-        overlaps, scores, max_output_size, overlap_threshold, score_threshold
-    )
-
-
-@api("image.combined_non_max_suppression")
-@tensor_function
-def combined_non_max_suppression(
-    boxes: TensorLike, scores: TensorLike, max_output_size_per_class, max_total_size, iou_threshold: FloatLike = 0.5,
-    score_threshold: FloatLike = _LOWEST, pad_per_class: bool = False, clip_boxes: bool = True,
-    name: str | None = None,
-):
-    """Choose boxes of each class by itself, then the best of all classes.
-
-    Args:
-      boxes: `[batch, n, q, 4]` float32, q being 1 or the number of classes.
-      scores: `[batch, n, classes]` float32.
-      max_output_size_per_class: the largest number of boxes of one class, an int32 scalar.
-      max_total_size: the largest number of boxes of all classes together, an int32 scalar.
-      iou_threshold: the largest intersection over union that two boxes of one class may have.
-      score_threshold: boxes with no larger score are left out.
-      pad_per_class: whether results have `max_output_size_per_class * classes` places where that is less than
-        `max_total_size`, instead of `max_total_size`.
-      clip_boxes: whether chosen boxes are clipped to [0, 1].
-      name: a name for the operation (optional).
-
-    Returns:
-      nmsed_boxes, nmsed_scores, nmsed_classes: the chosen boxes of each of the batch, filled up with zeros.
-      valid_detections: how many of them are chosen ones, `[batch]` int32.
-    """
-    return CombinedNonMaxSuppression(boxes, scores, max_output_size_per_class, max_total_size,
-                                     iou_threshold, score_threshold, pad_per_class, clip_boxes)  # fmt: skip
-
-
-@api("image.non_max_suppression_padded")
-@tensor_function
-def non_max_suppression_padded(
-    boxes: TensorLike, scores: TensorLike, max_output_size, iou_threshold: FloatLike = 0.5,
-    score_threshold: FloatLike = _LOWEST, pad_to_max_output_size: bool = False, name: str | None = None,
-    sorted_input: bool = False, canonicalized_coordinates: bool = False, tile_size: int = 512,
-):
-    """Choose boxes with the best scores, in results of a size that is known beforehand.
-
-    Args:
-      boxes: `[..., n, 4]`, two opposite corners (y1, x1, y2, x2) each.
-      scores: `[..., n]`, of the dtype of `boxes`.
-      max_output_size: the largest number of boxes to choose, an int32 scalar.
-      iou_threshold: the largest intersection over union that two boxes may have.
-      score_threshold: boxes with no larger score are left out.
-      pad_to_max_output_size: whether the indices are filled up with zeros to `max_output_size`.
-      name: a name for the operation (optional).
-      sorted_input, canonicalized_coordinates: whether boxes come by falling score, and each with its smaller
-        coordinates first; results do not depend on it.
-      tile_size: without effect; TensorFlow compares so many boxes at a time.
-
-    Returns:
-      The indices of the chosen boxes, int32, and how many of them are valid.
-
-    Raises:
-      ValueError: if boxes have batch dimensions and `pad_to_max_output_size` is not set.
-    """
-    boxes, scores = convert_to_tensor(boxes), convert_to_tensor(scores)
-    limits = (_threshold(iou_threshold, boxes), _threshold(score_threshold, boxes))
-    if boxes.shape.rank is None or boxes.shape.rank <= 2:
-        row = NonMaxSuppressionV4(boxes, scores, max_output_size, *limits, pad_to_max_output_size)
-        return row[0], row[1]
-    if not pad_to_max_output_size:
-        raise ValueError(
-            "`pad_to_max_output_size` (currently set to False) must be True for batched input"
-        )
-    batch = sizes_of(boxes)[:-2]
-    flat_boxes = Reshape(boxes, as_shape([-1, *sizes_of(boxes)[-2:]]))
-    flat_scores = Reshape(scores, as_shape([-1, sizes_of(scores)[-1]]))
-
-    def one(pair):
-        row = NonMaxSuppressionV4(*pair, max_output_size, *limits, True)
-        return row[0], row[1]
-
-    indices, counts = map_fn(
-        one, (flat_boxes, flat_scores), fn_output_signature=(dtypes.int32,) * 2
-    )
-    return Reshape(indices, as_shape([*batch, max_output_size])), Reshape(counts, as_shape(batch))

@@ -11,19 +11,22 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, tile
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.array.rows import Shape, identity
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.control.assertions import assert_greater_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
 from tapeflow.ops.convolution.pool_functions import avg_pool
-from tapeflow.ops.image.color import convert_image_dtype
-from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.image.adjusting import convert_image_dtype
+from tapeflow.ops.math import arithmetic, elementwise, reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.softmax import softmax
@@ -80,7 +83,7 @@ def total_variation(images: TensorLike, name: str | None = None):
     below = images[..., 1:, :, :] - images[..., :-1, :, :]
     right = images[..., 1:, :] - images[..., :-1, :]
     axes = [-3, -2, -1]
-    return reduction.reduce_sum(elementwise.abs(below), axes) + reduction.reduce_sum(
+    return reductions.reduce_sum(elementwise.abs(below), axes) + reductions.reduce_sum(
         elementwise.abs(right), axes
     )
 
@@ -119,7 +122,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val, name: str | None = None):
     peak = convert_image_dtype(cast(max_val, a.dtype), dtypes.float32)
     a, b = convert_image_dtype(a, dtypes.float32), convert_image_dtype(b, dtypes.float32)
     _checked_pair(a, b)
-    error = reduction.reduce_mean(arithmetic.squared_difference(a, b), [-3, -2, -1])
+    error = reductions.reduce_mean(arithmetic.squared_difference(a, b), [-3, -2, -1])
     return 20 * elementwise.log(peak) / math.log(10.0) - (10 / math.log(10)) * elementwise.log(
         error
     )
@@ -158,7 +161,7 @@ def _ssim_of_channels(first, second, peak, filter_size, filter_sigma, k1, k2, ke
     if keep_map:
         return luminance * structure, structure
     axes = [-3, -2]
-    return reduction.reduce_mean(luminance * structure, axes), reduction.reduce_mean(
+    return reductions.reduce_mean(luminance * structure, axes), reductions.reduce_mean(
         structure, axes
     )
 
@@ -230,7 +233,7 @@ def ssim(
     values, _ = _ssim_of_channels(
         first, second, peak, filter_size, filter_sigma, k1, k2, return_index_map
     )
-    return reduction.reduce_mean(values, [-1])
+    return reductions.reduce_mean(values, [-1])
 
 
 _POWERS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
@@ -290,4 +293,4 @@ def ssim_multiscale(
         parts.append(relu(structure))
     parts[-1] = relu(whole)
     powered = arithmetic.pow(stack(parts, -1), np.array(power_factors, np.float32))
-    return reduction.reduce_mean(reduction.reduce_prod(powered, [-1]), [-1])
+    return reductions.reduce_mean(reductions.reduce_prod(powered, [-1]), [-1])

@@ -9,12 +9,11 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.array.slicing import Slice
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.graph_scope import in_scope
-from tapeflow.ops.image.color import (
+from tapeflow.ops.image.adjusting import (
     adjust_brightness,
     adjust_contrast,
     adjust_hue,
@@ -22,12 +21,12 @@ from tapeflow.ops.image.color import (
 )
 from tapeflow.ops.image.jpeg import adjust_jpeg_quality
 from tapeflow.ops.image.shape import as_batch, as_images, unbatched
-from tapeflow.ops.math import arithmetic
+from tapeflow.ops.indexing.slicing import Slice
+from tapeflow.ops.math import division
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_all
-from tapeflow.ops.random import distributions as random
-from tapeflow.ops.random import stateless as random_stateless
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.reductions import reduce_all
+from tapeflow.ops.random import functions, stateless_functions
 from tapeflow.ops.static import as_shape, sizes_of, static_value
 
 
@@ -55,7 +54,7 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None):
     Returns:
       A tensor of the shape and dtype of the image.
     """
-    return _flipped(image, 1, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
+    return _flipped(image, 1, lambda shape: functions.uniform(shape, 0, 1.0, seed=seed))
 
 
 @api("image.random_flip_up_down")
@@ -71,7 +70,7 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None):
     Returns:
       A tensor of the shape and dtype of the image.
     """
-    return _flipped(image, 0, lambda shape: random.uniform(shape, 0, 1.0, seed=seed))
+    return _flipped(image, 0, lambda shape: functions.uniform(shape, 0, 1.0, seed=seed))
 
 
 @api(v2="image.stateless_random_flip_left_right")
@@ -87,7 +86,7 @@ def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike):
     Returns:
       A tensor of the shape and dtype of the image.
     """
-    return _flipped(image, 1, lambda shape: random_stateless.stateless_uniform(shape, seed))
+    return _flipped(image, 1, lambda shape: stateless_functions.stateless_uniform(shape, seed))
 
 
 @api(v2="image.stateless_random_flip_up_down")
@@ -103,15 +102,15 @@ def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike):
     Returns:
       A tensor of the shape and dtype of the image.
     """
-    return _flipped(image, 0, lambda shape: random_stateless.stateless_uniform(shape, seed))
+    return _flipped(image, 0, lambda shape: stateless_functions.stateless_uniform(shape, seed))
 
 
 def _between(low, high, seed: int):
-    return random.uniform([], low, high, seed=seed)
+    return functions.uniform([], low, high, seed=seed)
 
 
 def _stateless_between(low, high, seed: TensorLike):
-    return random_stateless.stateless_uniform([], seed, low, high)
+    return stateless_functions.stateless_uniform([], seed, low, high)
 
 
 def _known(value):
@@ -320,7 +319,7 @@ def random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_quality, s
     Raises:
       ValueError: for no such range.
     """
-    return _jpeg(lambda low, high, s: random.uniform([], low, high, dtypes.int32, s), image,
+    return _jpeg(lambda low, high, s: functions.uniform([], low, high, dtypes.int32, s), image,
                  min_jpeg_quality, max_jpeg_quality, seed)  # fmt: skip
 
 
@@ -343,7 +342,7 @@ def stateless_random_jpeg_quality(image: TensorLike, min_jpeg_quality, max_jpeg_
     """
 
     def draw(low, high, seed: int):
-        return random_stateless.stateless_uniform([], seed, low, high, dtypes.int32)
+        return stateless_functions.stateless_uniform([], seed, low, high, dtypes.int32)
 
     return _jpeg(draw, image, min_jpeg_quality, max_jpeg_quality, seed)
 
@@ -371,7 +370,7 @@ def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike,
     check = Assert(reduce_all(shape >= size), ["Need value.shape >= size, got ", shape, size])
     with control_dependencies([] if check is None else [check]):
         limit = shape - size + 1
-        drawn = random_stateless.stateless_uniform(
+        drawn = stateless_functions.stateless_uniform(
             Shape(shape), seed, 0, size.dtype.max, dtype=size.dtype
         )
-        return Slice(value, arithmetic.floormod(drawn, limit), size)
+        return Slice(value, division.floormod(drawn, limit), size)

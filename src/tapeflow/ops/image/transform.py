@@ -14,8 +14,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.linalg.solve import MatrixInverse
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.linalg.inverse import MatrixInverse
 from tapeflow.ops.signature import one_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

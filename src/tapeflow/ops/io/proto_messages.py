@@ -18,11 +18,12 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.signature import dtype, string
+from tapeflow.ops.string.joining import join as join_strings
 from tapeflow.ops.string.rows import attr_bytes, texts
-from tapeflow.ops.string.rows import join as join_strings
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 

@@ -12,17 +12,17 @@ from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_t
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.flow import while_loop
-from tapeflow.ops.linalg.matrix_function import norm
-from tapeflow.ops.math import comparison, reduction
+from tapeflow.ops.linalg.norms import norm
+from tapeflow.ops.math import comparison, logic, reductions
 from tapeflow.ops.math.conjugate import conj
 
 CGState = namedtuple("CGState", ["i", "x", "r", "p", "gamma"])
 
 
 def _dot(x, y):
-    return reduction.reduce_sum(conj(x) * y, -1)
+    return reductions.reduce_sum(conj(x) * y, -1)
 
 
 @api("linalg.experimental.conjugate_gradient")
@@ -67,8 +67,8 @@ def conjugate_gradient(
     start = CGState(convert_to_tensor(0), x, r, p, _dot(r, p))
 
     def unfinished(state):
-        far = reduction.reduce_any(comparison.greater(norm(state.r, axis=-1), limit))
-        return comparison.logical_and(comparison.less(state.i, max_iter), far)
+        far = reductions.reduce_any(comparison.greater(norm(state.r, axis=-1), limit))
+        return logic.logical_and(comparison.less(state.i, max_iter), far)
 
     def step(state):
         z = operator.matvec(state.p)

@@ -15,32 +15,24 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, TensorLike
-from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import DType
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array import layout
-from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.array import layout, transposing
+from tapeflow.ops.array.band import MatrixBandPart
+from tapeflow.ops.array.diagonal import MatrixDiagPart, MatrixSetDiag
+from tapeflow.ops.array.diagonal_matrix import MatrixDiag
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.linalg.solve import (
-    MatrixSolve,
-    MatrixTriangularSolve,
-    matrices,
-    square_shape,
-    wide,
-)
-from tapeflow.ops.math import arithmetic, comparison, elementwise
-from tapeflow.ops.math.casting import Cast, cast
+from tapeflow.ops.linalg.solve import MatrixTriangularSolve, matrices, square_shape, wide
+from tapeflow.ops.math import arithmetic, choice, comparison, elementwise
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.old_spelling import old_spelling
-from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import Sample, op
-from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
@@ -51,10 +43,10 @@ COMPLEX = (dtypes.complex64, dtypes.complex128)
 
 def adjoint_of(x: Tensor):
     """The conjugate transpose of the innermost matrices."""
-    return layout.transpose(x, layout.last_swapped(x), conjugate=x.dtype.is_complex)
+    return transposing.transpose(x, transposing.last_swapped(x), conjugate=x.dtype.is_complex)
 
 
-def _lower_with_half_diagonal(x: Tensor):
+def lower_with_half_diagonal(x: Tensor):
     half = arithmetic.Mul(MatrixDiagPart(x), 0.5)
     return MatrixBandPart(MatrixSetDiag(x, half), -1, 0)
 
@@ -92,7 +84,7 @@ def _root_or_nan(a: np.ndarray):
 def _(call: GradientCall, dy: Tensor):
     l = call.output
     inverse = MatrixTriangularSolve(l, eye(size_of(l, -1), dtype=l.dtype), True)
-    middle = _lower_with_half_diagonal(matmul(l, dy, adjoint_a=True))
+    middle = lower_with_half_diagonal(matmul(l, dy, adjoint_a=True))
     whole = matmul(matmul(inverse, middle, adjoint_a=True), inverse)
     return arithmetic.Mul(arithmetic.AddV2(whole, adjoint_of(whole)), 0.5)
 
@@ -120,8 +112,8 @@ def _(input: np.ndarray):
     return out
 
 
-_REAL = {"T": (dtypes.float64, dtypes.float32)}
-old_spelling(Cholesky, "BatchCholesky", _REAL)
+REAL = {"T": (dtypes.float64, dtypes.float32)}
+old_spelling(Cholesky, "BatchCholesky", REAL)
 
 
 @api("linalg.cholesky", v1="cholesky")
@@ -177,7 +169,7 @@ def _(call: GradientCall, dq: Tensor, dr: Tensor):
 
 def _tall_qr_gradient(q, r, dq, dr):
     m = arithmetic.Sub(matmul(r, dr, adjoint_b=True), matmul(dq, q, adjoint_a=True))
-    half = _lower_with_half_diagonal(m)
+    half = lower_with_half_diagonal(m)
     symmetric = arithmetic.AddV2(half, adjoint_of(half))
     rhs = arithmetic.AddV2(dq, matmul(q, symmetric))
     # rhs @ R^-H, by solving with R from the other side.
@@ -293,7 +285,7 @@ def _(call: GradientCall, ds: Tensor, du: Tensor, dv: Tensor):
     scale = MatrixDiag(s)
     squares = elementwise.Square(s)
     gaps = arithmetic.Sub(layout.ExpandDims(squares, -2), layout.ExpandDims(squares, -1))
-    inverse_gaps = _inverse_or_zero(gaps)
+    inverse_gaps = inverse_or_zero(gaps)
     turn_u, turn_v = matmul(u, du, adjoint_a=True), matmul(v, dv, adjoint_a=True)
     skew_u = arithmetic.Sub(turn_u, adjoint_of(turn_u))
     skew_v = arithmetic.Sub(turn_v, adjoint_of(turn_v))
@@ -329,9 +321,9 @@ def _known(m, n: int) -> bool:
     return m is not None and n is not None
 
 
-def _inverse_or_zero(x):
+def inverse_or_zero(x):
     zero = comparison.Equal(x, 0)
-    return comparison.SelectV2(zero, 0, elementwise.Reciprocal(comparison.SelectV2(zero, 1, x)))
+    return choice.SelectV2(zero, 0, elementwise.Reciprocal(choice.SelectV2(zero, 1, x)))
 
 
 @Svd.samples
@@ -373,149 +365,3 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
     s, u, v = Svd(tensor, bool(compute_uv), bool(full_matrices))
     s = cast(s, s.dtype.real_dtype)
     return (s, u, v) if compute_uv else s
-
-
-def _eigen_shape(call: ShapeCall):
-    shape = shapes.square(call.shape(0))
-    vectors = shape if call.attr("compute_v") else (0,)
-    return [None if shape is None else shape[:-1], vectors]
-
-
-@op(
-    "SelfAdjointEigV2",
-    "input: T -> e: T, v: T",
-    types=DENSE,
-    attrs={"compute_v": True},
-    shape=_eigen_shape,
-)
-def SelfAdjointEigV2(xp: ModuleType, input: np.ndarray, compute_v: bool):
-    matrices(input, square=True)
-    kind = input.dtype
-    if xp is np and not np.isfinite(input).all():
-        raise invalid(
-            "Self-adjoint eigen decomposition was not successful. The input might not be valid."
-        )
-    if not compute_v:
-        return xp.linalg.eigvalsh(wide(input)).astype(kind), xp.zeros((0,), kind)
-    e, v = xp.linalg.eigh(wide(input))
-    return e.astype(kind), v.astype(kind)
-
-
-SelfAdjointEigV2.batching(batching.decomposed)
-
-
-@SelfAdjointEigV2.gradient(needs="input, e, v")
-def _(call: GradientCall, de: Tensor, dv: Tensor):
-    e, v = (call.e, call.v) if call.compute_v else SelfAdjointEigV2(call.input)
-    middle = MatrixDiag(de)
-    if call.compute_v:
-        gaps = arithmetic.Sub(layout.ExpandDims(e, -2), layout.ExpandDims(e, -1))
-        turn = arithmetic.Mul(_inverse_or_zero(gaps), matmul(v, dv, adjoint_a=True))
-        middle = arithmetic.AddV2(middle, turn)
-    whole = matmul(v, matmul(middle, v, adjoint_b=True))
-    # Only the lower triangle is read.
-    return _lower_with_half_diagonal(arithmetic.AddV2(whole, adjoint_of(whole)))
-
-
-@SelfAdjointEigV2.samples
-def _(rng: SampleGenerator):
-    a = rng.normal(3, 3)
-    yield Sample(a + a.T, compute_v=False)
-    yield Sample(np.stack([np.diag([1.0, 3.0]), np.diag([2.0, -1.0])]), compute_v=False)
-    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
-
-
-SelfAdjointEigV2.reference(
-    lambda input, compute_v: (np.sort(np.linalg.eigvals(input).real, -1), np.zeros(0))
-)
-
-old_spelling(SelfAdjointEigV2, "BatchSelfAdjointEigV2", _REAL)
-
-
-@api("linalg.eigh", v1="self_adjoint_eig")
-@tensor_function
-def eigh(tensor: TensorLike, name: str | None = None):
-    """Eigenvalues, smallest first, and eigenvectors (columns) of self-adjoint matrices, of which the lower triangles
-    are read; returns (e, v)."""
-    e, v = SelfAdjointEigV2(tensor, True)
-    return e, v
-
-
-@api("linalg.eigvalsh", v1="self_adjoint_eigvals")
-@tensor_function
-def eigvalsh(tensor: TensorLike, name: str | None = None):
-    """The eigenvalues of self-adjoint matrices, smallest first."""
-    return SelfAdjointEigV2(tensor, False)[0]
-
-
-@op(
-    "Eig",
-    "input: T -> e: Tout, v: Tout",
-    types={"T": (dtypes.float32, dtypes.float64, *COMPLEX)},
-    attrs={"compute_v": True, "Tout": dtype},
-    shape=_eigen_shape,
-)
-def Eig(xp: ModuleType, input: Array, compute_v: bool, Tout: DType):
-    matrices(input, square=True)
-    kind = Tout.as_numpy_dtype
-    if xp is np and not np.isfinite(input).all():
-        raise invalid("Eigen decomposition was not successful. The input might not be valid.")
-    if not compute_v:
-        return xp.linalg.eigvals(input).astype(kind), xp.zeros((0,), kind)
-    e, v = xp.linalg.eig(input)
-    return e.astype(kind), v.astype(kind)
-
-
-Eig.batching(batching.decomposed)
-
-
-@Eig.gradient(needs="input, e, v")
-def _(call: GradientCall, de: Tensor, dv: Tensor):
-    e, v = (call.e, call.v) if call.compute_v else Eig(call.input, True, de.dtype)
-    middle = MatrixDiag(de)
-    if call.compute_v:
-        gaps = conj(arithmetic.Sub(layout.ExpandDims(e, -2), layout.ExpandDims(e, -1)))
-        turn = matmul(v, dv, adjoint_a=True)
-        along = MatrixDiagPart(turn)
-        along = arithmetic.Mul(arithmetic.AddV2(along, conj(along)), 0.5)
-        turn = arithmetic.Sub(turn, matmul(matmul(v, v, adjoint_a=True), MatrixDiag(along)))
-        middle = arithmetic.AddV2(middle, arithmetic.Mul(_inverse_or_zero(gaps), turn))
-
-    whole = MatrixSolve(v, matmul(middle, v, adjoint_b=True), True)
-    source = call.dtype("input")
-    return whole if source == whole.dtype else Cast(whole, source)
-
-
-@Eig.samples
-def _(rng: SampleGenerator):
-    yield Sample(
-        np.array([[2.0, 1.0], [0.0, 5.0]]),
-        compute_v=False,
-        Tout=dtypes.complex128,
-        differentiable=False,
-    )
-    yield Sample(rng.normal(2, 3), Tout=dtypes.complex128, raises=InvalidArgumentError)
-
-
-Eig.reference(lambda input, compute_v, Tout: (np.diagonal(input).astype(complex), np.zeros(0)))
-
-
-def _complex_of(x):
-    return dtypes.complex64 if x.dtype in (dtypes.float32, dtypes.complex64) else dtypes.complex128
-
-
-@api(v2=("linalg.eig", "eig"))
-@tensor_function
-def eig(tensor: TensorLike, name: str | None = None):
-    """Eigenvalues and eigenvectors (columns) of square matrices, complex, in no order; returns (e, v)."""
-    tensor = convert_to_tensor(tensor)
-    e, v = Eig(tensor, True, _complex_of(tensor))
-    return e, v
-
-
-@api(v2=("linalg.eigvals", "eigvals"))
-@tensor_function
-def eigvals(tensor: TensorLike, name: str | None = None):
-    """The eigenvalues of square matrices, complex, in no order."""
-    tensor = convert_to_tensor(tensor)
-    return Eig(tensor, False, _complex_of(tensor))[0]

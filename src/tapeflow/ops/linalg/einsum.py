@@ -17,8 +17,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes, static
-from tapeflow.ops.array import broadcasting, construction, gather
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array import broadcasting, construction
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.indexing import gather
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.signature import string as text
 from tapeflow.ops.table import NUMERIC, Sample, op

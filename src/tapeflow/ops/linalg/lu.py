@@ -16,20 +16,23 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array import layout
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiagPart, MatrixSetDiag
-from tapeflow.ops.array.gather import gather
+from tapeflow.ops.array import layout, transposing
+from tapeflow.ops.array.band import MatrixBandPart
+from tapeflow.ops.array.diagonal import MatrixDiagPart, MatrixSetDiag
 from tapeflow.ops.array.joining import ConcatV2
-from tapeflow.ops.array.rows import Rank, Shape, identity
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import Rank, Shape
 from tapeflow.ops.array.tensor_diagonal import eye
-from tapeflow.ops.control.assertions import Assert, assert_equal_v1, assert_rank_at_least
+from tapeflow.ops.control.assertions import Assert, assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.control.shape_assertions import assert_rank_at_least
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.linalg.decomposition import adjoint_of
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import DENSE, MatrixTriangularSolve, matrices, wide
-from tapeflow.ops.math import arithmetic, casting, comparison, reduction
+from tapeflow.ops.math import arithmetic, casting, comparison, logic, reductions
 from tapeflow.ops.numeric import factorizations
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
@@ -179,8 +182,8 @@ def _checked(lower_upper, perm, validate_args: bool):
         ]
     # An index out of range would be a row of zeros below.
     below = comparison.less(perm, casting.cast(n, perm.dtype))
-    inside = comparison.logical_and(comparison.greater_equal(perm, 0), below)
-    checks.append(Assert(reduction.reduce_all(inside), ["perm must be places of rows in [0, ", n, "):", perm]))
+    inside = logic.logical_and(comparison.greater_equal(perm, 0), below)
+    checks.append(Assert(reductions.reduce_all(inside), ["perm must be places of rows in [0, ", n, "):", perm]))
     with control_dependencies([check for check in checks if check is not None]):
         return identity(lower_upper), identity(perm)
 
@@ -207,9 +210,9 @@ def lu_reconstruct(lower_upper: TensorLike, perm: Any, validate_args: bool = Fal
     lower, upper = _triangles(lower_upper)
     product = matmul(lower, upper)
     if perm.shape.rank == 1 and product.shape.rank == 2:
-        return gather(product, layout.invert_permutation(perm), axis=0)
+        return gather(product, transposing.invert_permutation(perm), axis=0)
     orders = layout.Reshape(perm, ConcatV2([[-1], Shape(perm)[-1:]], 0))
-    places = layout.Reshape(map_fn(layout.invert_permutation, orders), Shape(perm))
+    places = layout.Reshape(map_fn(transposing.invert_permutation, orders), Shape(perm))
     return matmul(_permutation(places, product.dtype), product)
 
 

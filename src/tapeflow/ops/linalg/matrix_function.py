@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,33 +12,35 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, AxisLike, TensorLike
+from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching
-from tapeflow.ops.array import construction, layout, selection
-from tapeflow.ops.array.diagonal import MatrixDiag, diag
-from tapeflow.ops.array.joining import ConcatV2, Pack, concat
-from tapeflow.ops.array.rows import Rank, Shape, identity
+from tapeflow.ops.array import layout, transposing
+from tapeflow.ops.array.diagonal_matrix import MatrixDiag, diag
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import Pack
 from tapeflow.ops.array.tensor_diagonal import eye
-from tapeflow.ops.control.assertions import assert_rank_at_least
 from tapeflow.ops.control.flow import control_dependencies
-from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.linalg.decomposition import adjoint_of, eigh, eigvalsh, svd
+from tapeflow.ops.control.shape_assertions import assert_rank_at_least
+from tapeflow.ops.linalg.decomposition import adjoint_of, svd
+from tapeflow.ops.linalg.eigen import eigh, eigvalsh
 from tapeflow.ops.linalg.einsum import Einsum
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import DENSE, MatrixSolve, matrices, square_shape, wide
 from tapeflow.ops.math import (
     arithmetic,
     casting,
+    choice,
     comparison,
     complex_numbers,
     elementwise,
-    reduction,
+    reductions,
 )
-from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.numeric import matrix_functions
 from tapeflow.ops.static import joined, size_of
 from tapeflow.ops.table import Sample, op
@@ -231,7 +232,7 @@ def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conju
         raise ValueError(
             f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {a}"
         )
-    return layout.transpose(a, layout.last_swapped(a), conjugate=conjugate)
+    return transposing.transpose(a, transposing.last_swapped(a), conjugate=conjugate)
 
 
 def _larger_size(a: Any, kind: DType):
@@ -276,8 +277,8 @@ def matrix_rank(a: TensorLike, tol=None, validate_args: bool = False, name: str 
     s = svd(a, compute_uv=False)
     if tol is None:
         rounding = _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
-        tol = arithmetic.Mul(reduction.reduce_max(s, -1, True), rounding)
-    return reduction.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
+        tol = arithmetic.Mul(reductions.reduce_max(s, -1, True), rounding)
+    return reductions.reduce_sum(casting.cast(comparison.Greater(s, tol), dtypes.int32), -1)
 
 
 @api("linalg.pinv")
@@ -311,137 +312,13 @@ def pinv(a: Any, rcond=None, validate_args: bool = False, name: str | None = Non
     if rcond is None:
         rcond = 10.0 * _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
     cutoff = arithmetic.Mul(
-        reduction.reduce_max(s, -1, True), convert_to_tensor(rcond, dtype=s.dtype)
+        reductions.reduce_max(s, -1, True), convert_to_tensor(rcond, dtype=s.dtype)
     )
     large = comparison.Greater(s, cutoff)
-    inverse = comparison.SelectV2(
-        large, elementwise.Reciprocal(comparison.SelectV2(large, s, 1)), 0
+    inverse = choice.SelectV2(
+        large, elementwise.Reciprocal(choice.SelectV2(large, s, 1)), 0
     )
     return matmul(v, matmul(MatrixDiag(casting.cast(inverse, a.dtype)), u, adjoint_b=True))
-
-
-ORDERS = ("euclidean", "fro", 1, 2, math.inf)
-
-
-@api(v2=("linalg.norm", "norm"))
-@tensor_function
-def norm(
-    tensor: TensorLike, ord="euclidean", axis=None, keepdims: bool | None = None, name: str | None = None
-):
-    """Compute norms of vectors or matrices.
-
-    Args:
-      tensor: a floating or complex tensor.
-      ord: of vectors "euclidean" (as 2), 1, 2, inf or another positive number p, for `sum(|x|**p)**(1/p)`; of
-        matrices "euclidean" and "fro" (the root of the sum of squares), 1 (the largest sum of a column), inf (of a
-        row) or 2 (the largest singular value).
-      axis: an int for norms of vectors, a pair for norms of matrices in which the first axis counts rows; None: all
-        elements are one vector.
-      keepdims: whether the axes stay, with size 1.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype of `tensor`, of its shape without the axes.
-
-    Raises:
-      ValueError: for another `ord` or `axis`.
-
-    >>> tf.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=1)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 5., 10.], dtype=float32)>
-    >>> tf.linalg.norm([[3.0, 4.0], [6.0, 8.0]], ord=1, axis=(0, 1))
-    <tf.Tensor: shape=(), dtype=float32, numpy=12.0>
-    """
-    matrix = isinstance(axis, (list, tuple)) or (np.ndim(axis) == 1 and axis is not None)
-    if matrix:
-        axis = tuple(int(a) for a in axis)
-        if len(axis) != 2:
-            raise ValueError(
-                f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}"
-            )
-        if ord not in ORDERS:
-            raise ValueError(f"'ord' must be a supported matrix norm in {list(ORDERS)}, got {ord}")
-    elif ord == "fro" or (ord not in ORDERS and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0)):
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-    tensor = convert_to_tensor(tensor)
-    keep = bool(keepdims)
-    if matrix and ord == 2:
-        return _spectral_norm(tensor, axis, keep)
-    if ord in ("euclidean", "fro", 2):
-        squares = arithmetic.Mul(tensor, conj(tensor))
-        return elementwise.Sqrt(reduction.reduce_sum(squares, axis, keep))
-    size = elementwise.abs(tensor)
-    if matrix:
-        summed, largest = axis if ord == 1 else axis[::-1]
-        sums = reduction.reduce_sum(size, summed, True)
-        top = reduction.reduce_max(sums, largest, True)
-        return top if keep else layout.Squeeze(top, list(axis))
-    if ord == 1:
-        return reduction.reduce_sum(size, axis, keep)
-    if ord == math.inf:
-        return reduction.reduce_max(size, axis, keep)
-    return arithmetic.Pow(reduction.reduce_sum(arithmetic.Pow(size, ord), axis, keep), 1.0 / ord)
-
-
-def _spectral_norm(tensor, axis, keep):
-    rank = tensor.shape.rank
-    if rank is None:
-        return _spectral_norm_of_any_rank(tensor, axis, keep)
-    last = [a % rank for a in axis]
-    order = [d for d in range(rank) if d not in last] + last
-    values = svd(layout.transpose(tensor, order), compute_uv=False)
-    top = reduction.reduce_max(values, -1)
-    for a in sorted(last) if keep else ():
-        top = layout.ExpandDims(top, a)
-    return top
-
-
-def _spectral_norm_of_any_rank(tensor, axis, keep):
-    rank = Rank(tensor)
-    last = arithmetic.FloorMod(convert_to_tensor(list(axis)), rank)
-    every = construction.range(rank)
-    order = ConcatV2([selection.setdiff1d(every, last)[0], last], 0)
-    values = svd(layout.transpose(tensor, order), compute_uv=False)
-    top = reduction.reduce_max(values, -1)
-    if not keep:
-        return top
-    mine = reduction.reduce_any(comparison.equal(layout.ExpandDims(every, 1), last), 1)
-    return layout.Reshape(top, comparison.SelectV2(mine, 1, Shape(tensor)))
-
-
-@api(v1=("linalg.norm", "norm"))
-@tensor_function
-def norm_v1(
-    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, keepdims: bool | None = None,
-    name: str | None = None, keep_dims: bool | None = None,
-):
-    """`norm` as 1.x spells it."""
-    return norm(tensor, ord, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims, False))
-
-
-@api("linalg.normalize")
-@tensor_function
-@graph_scope("normalize/")
-def normalize(
-    tensor: TensorLike, ord: str = "euclidean", axis: AxisLike | None = None, name: str | None = None
-):
-    """Divide a tensor by its norm.
-
-    Args:
-      tensor: a floating or complex tensor.
-      ord: which norm, see `tf.linalg.norm`.
-      axis: the axis, or the pair of axes, along which norms are taken; None: all.
-      name: a name for the operation (optional).
-
-    Returns:
-      (tensor / norm, norm): a tensor like `tensor`, and the norms with axes of size 1.
-
-    >>> unit, size = tf.linalg.normalize([3.0, 4.0])
-    >>> unit.numpy(), size.numpy()
-    (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
-    """
-    tensor = convert_to_tensor(tensor)
-    size = norm(tensor, ord, axis, keepdims=True)
-    return arithmetic.RealDiv(tensor, casting.cast(size, tensor.dtype)), size
 
 
 @api("linalg.eigh_tridiagonal")
@@ -485,8 +362,8 @@ def eigh_tridiagonal(
             chosen = slice(int(low), int(high) + 1)
         else:
             # They are in order: those up to `low` come first, then the wanted ones.
-            before = reduction.reduce_sum(casting.cast(values <= low, dtypes.int32))
-            chosen = slice(before, reduction.reduce_sum(casting.cast(values <= high, dtypes.int32)))
+            before = reductions.reduce_sum(casting.cast(values <= low, dtypes.int32))
+            chosen = slice(before, reductions.reduce_sum(casting.cast(values <= high, dtypes.int32)))
         values = values[..., chosen]
         vectors = None if vectors is None else vectors[..., chosen]
     return values if eigvals_only else (values, vectors)

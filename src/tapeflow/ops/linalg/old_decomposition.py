@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.linalg.decomposition import SelfAdjointEigV2
+from tapeflow.ops.linalg.eigen import SelfAdjointEigV2
 from tapeflow.ops.linalg.solve import matrices
 from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.table import Sample, op

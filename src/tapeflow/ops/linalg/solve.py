@@ -16,13 +16,11 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array import layout
-from tapeflow.ops.array.diagonal import MatrixBandPart, MatrixDiagPart
+from tapeflow.ops.array.band import MatrixBandPart
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.math import arithmetic, complex_numbers, elementwise, reduction
-from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.math import arithmetic, elementwise
 from tapeflow.ops.numeric import factorizations
 from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.static import size_of
@@ -48,11 +46,6 @@ def wide(x: Any):
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _batch(call: ShapeCall):
-    shape = shapes.square(call.shape(0))
-    return None if shape is None else shape[:-2]
-
-
 def _solve_rule(call: ShapeCall):
     a, b = shapes.square(call.shape(0)), shapes.at_least(call.shape(1), 2)
     if a is None or b is None:
@@ -65,65 +58,17 @@ def square_shape(call: ShapeCall):
     return [shapes.square(call.shape(0))]
 
 
-def _adjoint(xp: ModuleType, x: Array):
+def adjoint_of(xp: ModuleType, x: Array):
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def _well_conditioned(x: np.ndarray):
+def well_conditioned(x: np.ndarray):
     return x + 3 * np.eye(x.shape[-2], x.shape[-1])
 
-_REAL = {"T": (dtypes.float64, dtypes.float32)}
+REAL = {"T": (dtypes.float64, dtypes.float32)}
 
 
-@op(
-    "MatrixInverse",
-    "input: T -> output: T",
-    types=DENSE,
-    attrs={"adjoint": False},
-    shape=square_shape,
-)
-def MatrixInverse(xp: ModuleType, input: Array, adjoint: bool):
-    matrices(input, square=True)
-    x = wide(input)
-    try:
-        return xp.linalg.inv(_adjoint(xp, x) if adjoint else x).astype(input.dtype)
-    except np.linalg.LinAlgError:
-        raise invalid("Input is not invertible.") from None
-
-
-MatrixInverse.batching(batching.leading(least=[2]))
-
-
-@MatrixInverse.gradient(needs="output")
-def _(call: GradientCall, dy: Tensor):
-    y = call.output
-    if call.adjoint:
-        product = matmul(y, matmul(dy, y, adjoint_a=True))
-    else:
-        product = matmul(y, matmul(dy, y, adjoint_b=True), adjoint_a=True)
-    return elementwise.Neg(product)
-
-
-@MatrixInverse.samples
-def _(rng: SampleGenerator):
-    yield Sample(_well_conditioned(rng.normal(3, 3)))
-    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), adjoint=True)
-    yield Sample(rng.normal(0, 2, 2))
-    yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
-    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
-    yield Sample(rng.normal(3), raises=InvalidArgumentError)
-
-
-@MatrixInverse.reference
-def _(input: np.ndarray, adjoint: bool):
-    out = _eliminated(input, np.broadcast_to(np.eye(input.shape[-1]), input.shape))
-    return out.swapaxes(-1, -2).conj() if adjoint else out
-
-
-old_spelling(MatrixInverse, "BatchMatrixInverse", _REAL)
-
-
-def _eliminated(a, b):
+def eliminated(a, b):
     """The solutions of A X = B by Gauss's elimination."""
     out = np.zeros(b.shape)
     for at in np.ndindex(a.shape[:-2]):
@@ -138,140 +83,6 @@ def _eliminated(a, b):
                     m[j] -= m[j, i] * m[i]
         out[at] = m[:, n:]
     return out
-
-
-@api("linalg.inv", v1="matrix_inverse")
-@tensor_function
-def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """Invert square matrices, or their adjoints.
-
-    Args:
-      input: matrices `[..., M, M]` of a floating (not bfloat16) or complex dtype.
-      adjoint: whether they are transposed and conjugated first.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of the dtype and shape of `input`.
-
-    Raises:
-      InvalidArgumentError: for matrices that are singular or not square.
-
-    >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
-    <tf.Tensor: shape=(2, 2), dtype=float32, numpy=
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]], dtype=float32)>
-    """
-    return MatrixInverse(input, bool(adjoint))
-
-
-@op(
-    "MatrixDeterminant",
-    "input: T -> output: T",
-    types=DENSE,
-    shape=lambda call: [_batch(call)],
-)
-def MatrixDeterminant(xp: ModuleType, input: Array):
-    matrices(input, square=True)
-    return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
-
-
-MatrixDeterminant.batching(batching.leading(least=[2]))
-
-
-@MatrixDeterminant.gradient(needs="input, output")
-def _(call: GradientCall, dy: Tensor):
-    scale = arithmetic.Mul(dy, conj(call.output))
-    return arithmetic.Mul(_as_scalars(scale), MatrixInverse(call.input, True))
-
-
-def _as_scalars(x: Tensor):
-    """A number for each matrix, to be multiplied with it."""
-    return layout.ExpandDims(layout.ExpandDims(x, -1), -1)
-
-
-@MatrixDeterminant.samples
-def _(rng: SampleGenerator):
-    yield Sample(rng.normal(3, 3))
-    yield Sample(rng.normal(2, 2, 2))
-    yield Sample(np.zeros((0, 0)), expect=np.asarray(1.0))
-    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
-
-
-@MatrixDeterminant.reference
-def _(input: np.ndarray):
-    def det(a):
-        if len(a) == 0:
-            return 1.0
-        minors = (np.delete(np.delete(a, 0, 0), j, 1) for j in range(len(a)))
-        return sum((-1) ** j * a[0, j] * det(m) for j, m in enumerate(minors))
-
-    return np.array([det(input[at]) for at in np.ndindex(input.shape[:-2])]).reshape(
-        input.shape[:-2]
-    )
-
-
-_WITHOUT_HALF = {"T": tuple(each for each in DENSE["T"] if each != dtypes.float16)}
-old_spelling(MatrixDeterminant, "BatchMatrixDeterminant", _WITHOUT_HALF)
-
-
-@api("linalg.det", v1="matrix_determinant")
-@tensor_function
-def det(input: TensorLike, name: str | None = None) -> Tensor:
-    """The determinants of square matrices."""
-    return MatrixDeterminant(input)
-
-
-@op(
-    "LogMatrixDeterminant",
-    "input: T -> sign: T, log_abs_determinant: T",
-    types=DENSE,
-    shape=lambda call: [_batch(call)] * 2,
-)
-def LogMatrixDeterminant(xp: ModuleType, input: Array):
-    matrices(input, square=True)
-    sign, log = xp.linalg.slogdet(wide(input))
-    return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
-
-
-LogMatrixDeterminant.batching(batching.leading(least=[2]))
-
-
-@LogMatrixDeterminant.gradient(needs="input")
-def _(call: GradientCall, _: Tensor, dlog: Tensor):
-    return arithmetic.Mul(_as_scalars(dlog), MatrixInverse(call.input, True))
-
-
-@LogMatrixDeterminant.samples
-def _(rng: SampleGenerator):
-    yield Sample(rng.normal(3, 3))
-    yield Sample(rng.normal(2, 2, 2))
-    yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
-
-
-@LogMatrixDeterminant.reference
-def _(input: np.ndarray):
-    det = np.array(
-        [np.linalg.eigvals(input[at]).prod().real for at in np.ndindex(input.shape[:-2])]
-    ).reshape(input.shape[:-2])
-    return np.sign(det), np.log(np.abs(det))
-
-
-@api("linalg.slogdet")
-@tensor_function
-def slogdet(input: TensorLike, name: str | None = None):
-    """The signs and the logarithms of the magnitudes of determinants: (sign, log_abs_determinant)."""
-    return LogMatrixDeterminant(input)
-
-
-@api("linalg.logdet")
-@tensor_function
-def logdet(matrix: TensorLike, name: str | None = None):
-    """The logarithms of the determinants of positive definite matrices."""
-    from tapeflow.ops.linalg.decomposition import Cholesky
-
-    root = Cholesky(matrix)
-    diagonal = complex_numbers.real(MatrixDiagPart(root))
-    return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), [-1]), 2.0)
 
 
 def _check_equations(matrix: Any, rhs: Any):
@@ -302,7 +113,7 @@ def MatrixSolve(xp: ModuleType, matrix: Array, rhs: Array, adjoint: bool):
         )
     a = wide(matrix)
     try:
-        return xp.linalg.solve(_adjoint(xp, a) if adjoint else a, wide(rhs)).astype(matrix.dtype)
+        return xp.linalg.solve(adjoint_of(xp, a) if adjoint else a, wide(rhs)).astype(matrix.dtype)
     except np.linalg.LinAlgError:
         raise invalid("Input matrix is not invertible.") from None
 
@@ -322,8 +133,8 @@ def _(call: GradientCall, dy: Tensor):
 
 @MatrixSolve.samples
 def _(rng: SampleGenerator):
-    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
-    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
+    yield Sample(well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
+    yield Sample(well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
     yield Sample(np.zeros((2, 2)), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
@@ -331,9 +142,9 @@ def _(rng: SampleGenerator):
 
 
 MatrixSolve.reference(
-    lambda matrix, rhs, adjoint: _eliminated(matrix.swapaxes(-1, -2) if adjoint else matrix, rhs)
+    lambda matrix, rhs, adjoint: eliminated(matrix.swapaxes(-1, -2) if adjoint else matrix, rhs)
 )
-old_spelling(MatrixSolve, "BatchMatrixSolve", _REAL)
+old_spelling(MatrixSolve, "BatchMatrixSolve", REAL)
 
 
 @api("linalg.solve", v1="matrix_solve")
@@ -400,7 +211,7 @@ def solve_triangular(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adj
         solver = importlib.import_module("jax.scipy.linalg").solve_triangular
         return solver(a, b, trans=mode, lower=lower).astype(matrix.dtype)
     if adjoint:
-        a, lower = _adjoint(np, a), not lower
+        a, lower = adjoint_of(np, a), not lower
     with np.errstate(all="ignore"):
         return factorizations.solve_triangular(a, b, lower).astype(matrix.dtype)
 
@@ -418,10 +229,10 @@ def _(call: GradientCall, dy: Tensor):
 
 @MatrixTriangularSolve.samples
 def _(rng: SampleGenerator):
-    yield Sample(_well_conditioned(np.tril(rng.normal(3, 3))), rng.normal(3, 2))
-    yield Sample(_well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
-    yield Sample(_well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
-    yield Sample(_well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
+    yield Sample(well_conditioned(np.tril(rng.normal(3, 3))), rng.normal(3, 2))
+    yield Sample(well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
+    yield Sample(well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
+    yield Sample(well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
     yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
 
@@ -431,12 +242,12 @@ def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
     a = np.tril(matrix) if lower else np.triu(matrix)
     a = a.swapaxes(-1, -2) if adjoint else a
     batch = np.broadcast_shapes(a.shape[:-2], rhs.shape[:-2])
-    return _eliminated(
+    return eliminated(
         np.broadcast_to(a, batch + a.shape[-2:]), np.broadcast_to(rhs, batch + rhs.shape[-2:])
     )
 
 
-old_spelling(MatrixTriangularSolve, "BatchMatrixTriangularSolve", _REAL)
+old_spelling(MatrixTriangularSolve, "BatchMatrixTriangularSolve", REAL)
 
 
 @api("linalg.triangular_solve", v1="matrix_triangular_solve")

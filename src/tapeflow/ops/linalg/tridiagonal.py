@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow._native import Tensor
-from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
-from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array import layout, padding
+from tapeflow.ops.array import layout, padding, transposing
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.diagonal import MatrixDiagPartV3
-from tapeflow.ops.array.joining import ConcatV2, concat, stack
-from tapeflow.ops.array.rows import Rank
-from tapeflow.ops.linalg.solve import DENSE, solve_triangular
+from tapeflow.ops.array.joining import ConcatV2, concat
+from tapeflow.ops.array.sizes import Rank
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math import arithmetic, reduction
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.static import size_of
 from tapeflow.ops.table import COMPLEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -34,7 +29,7 @@ if TYPE_CHECKING:
 TYPES = {"T": (dtypes.float32, dtypes.float64, *COMPLEX)}
 
 
-def _check(length: int, rhs: Any, diagonals: Any):
+def check(length: int, rhs: Any, diagonals: Any):
     if rhs.ndim < 2 or rhs.shape[-2] != length:
         raise invalid(
             f"The length of diagonals and of rhs differ: {shape_text(diagonals.shape)} vs. {shape_text(rhs.shape)}"
@@ -62,7 +57,7 @@ def TridiagonalMatMul(xp: ModuleType, superdiag: Array, maindiag: Array, subdiag
     for part in (superdiag, maindiag, subdiag):
         if part.ndim < 2 or part.shape[-2] != 1:
             raise invalid(f"Diagonals must be stacks of rows, got shape {shape_text(part.shape)}")
-        _check(part.shape[-1], rhs, part)
+        check(part.shape[-1], rhs, part)
     above, main, below = (xp.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag))
     zero = xp.zeros_like(rhs[..., :1, :])
     after = xp.concatenate([rhs[..., 1:, :], zero], -2)
@@ -76,7 +71,7 @@ def _(call: GradientCall, dy: Tensor):
     rhs = conj(call.rhs)
     of_above = arithmetic.Mul(_moved(rhs, -1), dy)
     of_below = arithmetic.Mul(_moved(rhs, 1), dy)
-    column = [layout.transpose(d, layout.last_swapped(d)) for d in (above, main, below)]
+    column = [transposing.transpose(d, transposing.last_swapped(d)) for d in (above, main, below)]
     of_rhs = arithmetic.AddV2(
         arithmetic.Mul(column[1], dy),
         arithmetic.AddV2(
@@ -94,10 +89,10 @@ def _(call: GradientCall, dy: Tensor):
 def _moved(x: Tensor, by: int):
     """The rows of `x` one further down (1) or up (-1), zeros where none come from."""
     kept = x[..., :-1, :] if by > 0 else x[..., 1:, :]
-    return _padded(kept, [(1, 0) if by > 0 else (0, 1), (0, 0)])
+    return padded(kept, [(1, 0) if by > 0 else (0, 1), (0, 0)])
 
 
-def _padded(x: Tensor, last: Sequence[Any]):
+def padded(x: Tensor, last: Sequence[Any]):
     """`x` with zeros around its last dimensions."""
     rank = x.shape.rank
     if rank is not None:
@@ -157,7 +152,7 @@ def TridiagonalSolve(
 ):
     if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
         raise invalid(f"Expected 3 diagonals got {shape_text(diagonals.shape)}")
-    _check(diagonals.shape[-1], rhs, diagonals)
+    check(diagonals.shape[-1], rhs, diagonals)
     if perturb_singular:
         if not partial_pivoting:
             raise invalid("Setting perturb_singular requires also setting partial_pivoting.")
@@ -278,8 +273,8 @@ def adjoint_diagonals(diagonals: Tensor):
     """The diagonals of the adjoint: the upper and the lower one change places."""
     d = conj(diagonals)
 
-    above = _padded(d[..., 2:3, 1:], [(0, 0), (0, 1)])
-    below = _padded(d[..., 0:1, :-1], [(0, 0), (1, 0)])
+    above = padded(d[..., 2:3, 1:], [(0, 0), (0, 1)])
+    below = padded(d[..., 0:1, :-1], [(0, 0), (1, 0)])
     return concat([above, d[..., 1:2, :], below], -2)
 
 
@@ -320,207 +315,3 @@ def _(diagonals: np.ndarray, rhs: np.ndarray, partial_pivoting: bool, perturb_si
     for i in range(n - 2, -1, -1):
         x[..., i, :] = (x[..., i, :] - a[..., i, None] * x[..., i + 1, :]) / b[..., i, None]
     return x
-
-
-def compact(diagonals, form: str):
-    """Diagonals in any of three forms as a stack of [3, n]: above, main, below."""
-    if form == "matrix":
-        dense = convert_to_tensor(diagonals)
-        rows, columns = _known_size(dense, -2), _known_size(dense, -1)
-        if None not in (rows, columns) and rows != columns:
-            raise ValueError(
-                f"Expected last two dimensions of diagonals to be same, got {rows} and {columns}"
-            )
-        return MatrixDiagPartV3(dense, [-1, 1], 0, "LEFT_RIGHT")
-    if form == "sequence":
-        if len(diagonals) != 3:
-            raise ValueError("Expected diagonals to be a sequence of length 3.")
-        above, main, below = (convert_to_tensor(d) for d in diagonals)
-        n = size_of(main, -1)
-        for name, beside in (("superdiagonal", above), ("subdiagonal", below)):
-            length = _known_size(beside, -1)
-            if isinstance(n, int) and length not in (None, n, n - 1):
-                raise ValueError(f"Expected {name} to have length {n} or {n - 1}, got {length}.")
-        above = _as_long(above, n, (0, 1))
-        below = _as_long(below, n, (1, 0))
-        return stack([above, main, below], -2)
-    if form != "compact":
-        raise ValueError(f"Unrecognized diagonals_format: {form}")
-    return convert_to_tensor(diagonals)
-
-
-def _known_size(x, axis: int):
-    """The size of a dimension where it is known, else None."""
-    rank = x.shape.rank
-    return x.shape.as_list()[axis] if rank is not None and rank >= -axis else None
-
-
-def _require_fit(diagonals: Tensor, rhs: Tensor):
-    """Raise ValueError where `diagonals`, compact, and `rhs` are known not to fit."""
-    rank, other = diagonals.shape.rank, rhs.shape.rank
-    if rank is not None and rank < 2:
-        raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
-    if _known_size(diagonals, -2) not in (None, 3):
-        raise ValueError(f"Expected 3 diagonals got {_known_size(diagonals, -2)}")
-    if rank is None or other is None:
-        return
-    if other not in (rank - 1, rank):
-        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {other}")
-    batch, own = rhs.shape[: rank - 2], diagonals.shape[:-2]
-    if not own.is_compatible_with(batch):
-        raise ValueError(f"Batch shapes {own} and {batch} are incompatible")
-
-
-def _as_long(diagonal: Tensor, n: TensorLike, place: Sequence[int]):
-    """A diagonal of n - 1 or n elements as one of n; `place` says where a zero is to come."""
-    missing = n - size_of(diagonal, -1)
-    if isinstance(missing, int):
-        return _padded(diagonal, [place]) if missing == 1 else diagonal
-    return _padded(diagonal, [[d * missing for d in place]])
-
-
-@api("linalg.tridiagonal_matmul")
-@tensor_function
-def tridiagonal_matmul(
-    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
-):
-    """Multiply tridiagonal matrices by matrices.
-
-    Args:
-      diagonals: what `diagonals_format` says, of a floating or complex dtype.
-      rhs: `[..., M, K]` of that dtype.
-      diagonals_format: "compact": the diagonals above, on and below the main one in a tensor `[..., 3, M]`, of
-        which the last element of the first and the first of the third row are not read; "sequence": a list of the
-        three; "matrix": dense matrices `[..., M, M]`.
-      name: a name for the operation (optional).
-
-    Returns:
-      The products, `[..., M, K]`.
-
-    Raises:
-      ValueError: for another format.
-    """
-    d = compact(diagonals, diagonals_format)
-    return TridiagonalMatMul(d[..., 0:1, :], d[..., 1:2, :], d[..., 2:3, :], rhs)
-
-
-@api("linalg.tridiagonal_solve")
-@tensor_function
-def tridiagonal_solve(
-    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", transpose_rhs: bool = False,
-    conjugate_rhs: bool = False, name: str | None = None, partial_pivoting: bool = True,
-    perturb_singular: bool = False,
-):
-    """Solve systems of linear equations with tridiagonal matrices.
-
-    Args:
-      diagonals: the matrices, in one of the formats of `tf.linalg.tridiagonal_matmul`.
-      rhs: right sides `[..., M, K]`, or `[..., M]` for one vector each.
-      diagonals_format: "compact", "sequence" or "matrix".
-      transpose_rhs: whether `rhs` is transposed first.
-      conjugate_rhs: whether `rhs` is conjugated first.
-      name: a name for the operation (optional).
-      partial_pivoting: whether rows are exchanged where that makes the result more precise.
-      perturb_singular: whether small numbers are added to singular matrices, so that the result is finite.
-
-    Returns:
-      X of the shape of `rhs` (of its transpose where that is taken); NaN for singular matrices.
-
-    Raises:
-      ValueError: for another format, sizes that do not fit, and `perturb_singular` without `partial_pivoting`.
-    """
-    if perturb_singular and not partial_pivoting:
-        raise ValueError("partial_pivoting must be True if perturb_singular is.")
-    d = compact(diagonals, diagonals_format)
-    rhs = convert_to_tensor(rhs, dtype=d.dtype)
-    _require_fit(d, rhs)
-    vector = None not in (rhs.shape.rank, d.shape.rank) and rhs.shape.rank == d.shape.rank - 1
-    if vector:
-        rhs = layout.ExpandDims(conj(rhs) if conjugate_rhs else rhs, -1)
-    elif transpose_rhs:
-        rhs = layout.transpose(rhs, layout.last_swapped(rhs), conjugate=conjugate_rhs)
-    elif conjugate_rhs:
-        rhs = conj(rhs)
-    rows, sides = _known_size(d, -1), _known_size(rhs, -2)
-    if None not in (rows, sides) and rows != sides:
-        raise ValueError(f"Expected number of left-hand sides and right-hand sides to be equal, got {rows} and {sides}")
-    x = TridiagonalSolve(d, rhs, bool(partial_pivoting), bool(perturb_singular))
-    return layout.Squeeze(x, [-1]) if vector else x
-
-
-def _banded_rule(call):
-    a, b = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 2)
-    if a is not None and None not in a[-2:] and a[-2] > a[-1]:
-        raise invalid(f"Number of bands {a[-2]} cannot exceed the size of the matrix {a[-1]}")
-    if a is None or b is None:
-        return [None]
-    batch = shapes.broadcast(a[:-2], b[:-2])
-    assert batch is not None
-    return [(*batch, shapes.same_dimension(a[-1], b[-2]), b[-1])]
-
-
-@op(
-    "BandedTriangularSolve",
-    "matrix: T, rhs: T -> output: T",
-    types=DENSE,
-    attrs={"lower": True, "adjoint": False},
-    shape=_banded_rule,
-)
-def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
-    if matrix.ndim < 2:
-        raise invalid(f"In[0] ndims must be >= 2: {matrix.ndim}")
-    _check(matrix.shape[-1], rhs, matrix)
-    bands, n = matrix.shape[-2:]
-    if bands > n:
-        raise invalid(f"Matrix of {n} columns has {bands} bands")
-    dense = xp.zeros((*matrix.shape[:-2], n, n), matrix.dtype)
-    for i in range(bands):
-        if lower:
-            dense = dense + xp.eye(n, k=-i, dtype=matrix.dtype) * matrix[..., i, :, None]
-        else:
-            dense = dense + xp.eye(n, k=bands - 1 - i, dtype=matrix.dtype) * matrix[..., i, :, None]
-    return solve_triangular(xp, dense, rhs, lower, adjoint)
-
-
-@BandedTriangularSolve.samples
-def _(rng: SampleGenerator):
-    yield Sample(
-        rng.normal(2, 3) + np.array([[3.0], [0.0]]), rng.normal(3, 2), differentiable=False
-    )
-    yield Sample(
-        rng.normal(2, 3) + np.array([[0.0], [3.0]]),
-        rng.normal(3, 1),
-        lower=False,
-        differentiable=False,
-    )
-    yield Sample(rng.normal(2, 3), rng.normal(4, 2), raises=InvalidArgumentError)
-
-
-@BandedTriangularSolve.reference
-def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
-    first, second = matrix
-    if lower:
-        return np.linalg.solve(np.diag(first) + np.diag(second[1:], -1), rhs)
-    return np.linalg.solve(np.diag(second) + np.diag(first[:-1], 1), rhs)
-
-
-@api(v2="linalg.banded_triangular_solve")
-@tensor_function
-def banded_triangular_solve(
-    bands, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Tensor:
-    """Solve systems of linear equations with triangular matrices of few diagonals.
-
-    Args:
-      bands: `[..., number of diagonals, M]` of a floating or complex dtype, the main diagonal first for lower
-        triangles and last for upper ones; lower diagonals end, and upper ones begin, with elements that are not
-        read.
-      rhs: right sides `[..., M, K]` of that dtype.
-      lower: whether the matrices are lower triangles, not upper ones.
-      adjoint: whether they are transposed and conjugated first.
-      name: a name for the operation (optional).
-
-    Returns:
-      X, `[..., M, K]`.
-    """
-    return BandedTriangularSolve(bands, rhs, bool(lower), bool(adjoint))

@@ -21,14 +21,16 @@ from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import Shape, Size
+from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control import assertions
-from tapeflow.ops.linalg.decomposition import cholesky, eigvalsh, svd
+from tapeflow.ops.linalg.decomposition import cholesky, svd
+from tapeflow.ops.linalg.eigen import eigvalsh
+from tapeflow.ops.linalg.inverse import det, slogdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
-from tapeflow.ops.linalg.solve import cholesky_solve, det, slogdet, solve
-from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.linalg.solve import cholesky_solve, solve
+from tapeflow.ops.math import arithmetic, division, elementwise, reductions
 from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
 
@@ -114,14 +116,14 @@ class LinearOperator(Module):
     def _log_abs_determinant(self):
         if self._can_use_cholesky():
             diagonal = diag_part(cholesky(self.to_dense()))
-            return arithmetic.Mul(reduction.reduce_sum(elementwise.Log(diagonal), -1), 2)
+            return arithmetic.Mul(reductions.reduce_sum(elementwise.Log(diagonal), -1), 2)
         return slogdet(self.to_dense())[1]
 
     def _diag_part(self):
         return diag_part(self.to_dense())
 
     def _trace(self):
-        return reduction.reduce_sum(self.diag_part(), -1)
+        return reductions.reduce_sum(self.diag_part(), -1)
 
     def _eigvals(self):
         return eigvalsh(self.to_dense())
@@ -131,8 +133,8 @@ class LinearOperator(Module):
             values = elementwise.abs(self._eigvals())
         else:
             values = svd(self.to_dense(), compute_uv=False)
-        return arithmetic.RealDiv(
-            reduction.reduce_max(values, -1), reduction.reduce_min(values, -1)
+        return division.RealDiv(
+            reductions.reduce_max(values, -1), reductions.reduce_min(values, -1)
         )
 
     def _adjoint(self):

@@ -12,8 +12,9 @@ from tapeflow.core.dtypes import DType
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import concat, split, stack
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linear_operator.algebra import (
     HINTS,
@@ -25,7 +26,7 @@ from tapeflow.ops.linear_operator.algebra import (
     together,
 )
 from tapeflow.ops.linear_operator.base import parameters_of, static_size
-from tapeflow.ops.math import arithmetic, reduction
+from tapeflow.ops.math import arithmetic, reductions
 
 if TYPE_CHECKING:
     from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorFullMatrix
@@ -70,7 +71,7 @@ class _Blocks(Several):
 
     def _shape_tensor(self):
         sizes = [o.shape_tensor()[-2:] for o in self._diagonal()]
-        total = reduction.reduce_sum(stack(sizes), 0)
+        total = reductions.reduce_sum(stack(sizes), 0)
         return concat([batch_tensor_of(self._everything()), total], 0)
 
     def _diag_part(self):

@@ -13,14 +13,15 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import ones, zeros_like
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import assertions
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.linear_operator.base import LinearOperator, parameters_of
 from tapeflow.ops.linear_operator.matrix import assert_is_real, assert_no_zeros, commuting_hints
-from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.math import division, elementwise, reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.complex_numbers import complex as complex_
 from tapeflow.ops.math.complex_numbers import imag, real
@@ -133,7 +134,7 @@ class _BlockCirculant(LinearOperator):
 
     def _shape_tensor(self):
         shape = shape_of(self._spectrum)
-        n = reduction.reduce_prod(shape[-self.depth :])
+        n = reductions.reduce_prod(shape[-self.depth :])
         return concat([shape[: -self.depth], stack([n, n])], 0)
 
     def _flat(self, x: Tensor):
@@ -160,20 +161,20 @@ class _BlockCirculant(LinearOperator):
         return self._filtered(rhs, 1 / self._complex_values(adjoint))
 
     def _determinant(self):
-        return cast(reduction.reduce_prod(self._values(), self._axes()), self.dtype)
+        return cast(reductions.reduce_prod(self._values(), self._axes()), self.dtype)
 
     def _log_abs_determinant(self):
         logs = elementwise.Log(elementwise.abs(self._values()))
-        return cast(reduction.reduce_sum(logs, self._axes()), self.dtype)
+        return cast(reductions.reduce_sum(logs, self._axes()), self.dtype)
 
     def _trace(self):
         values = self._values()
-        real_part = reduction.reduce_sum(real(values), self._axes())
+        real_part = reductions.reduce_sum(real(values), self._axes())
         if not self.dtype.is_complex:
             return cast(real_part, self.dtype)
         if self.is_self_adjoint:
             return cast(complex_(real_part, zeros_like(real_part)), self.dtype)
-        return cast(reduction.reduce_sum(values, self._axes()), self.dtype)
+        return cast(reductions.reduce_sum(values, self._axes()), self.dtype)
 
     def _diag_part(self):
         n = cast(self.domain_dimension_tensor(), self.dtype)
@@ -184,7 +185,7 @@ class _BlockCirculant(LinearOperator):
 
     def _cond(self):
         sizes = elementwise.abs(self._flat(self._values()))
-        return arithmetic.RealDiv(reduction.reduce_max(sizes, -1), reduction.reduce_min(sizes, -1))
+        return division.RealDiv(reductions.reduce_max(sizes, -1), reductions.reduce_min(sizes, -1))
 
     def _like(self, spectrum, hints=None):
         non_singular, self_adjoint, positive = hints or self._hints[:3]

@@ -7,11 +7,13 @@ from typing import Any
 
 from tapeflow.core.dtypes import DType
 from tapeflow.ops.api_dispatch import dispatch_for_types
-from tapeflow.ops.array.diagonal import diag_part, trace
+from tapeflow.ops.array.band import trace
+from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.linalg.decomposition import cholesky
+from tapeflow.ops.linalg.inverse import det, inv, logdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint
-from tapeflow.ops.linalg.solve import det, inv, logdet, solve
+from tapeflow.ops.linalg.solve import solve
 from tapeflow.ops.linear_operator.base import LinearOperator
 
 

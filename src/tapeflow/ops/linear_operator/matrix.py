@@ -11,10 +11,11 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array import diagonal, layout
+from tapeflow.ops.array import band, diagonal, diagonal_matrix, layout
 from tapeflow.ops.array.construction import ones, zeros
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control import assertions
 from tapeflow.ops.control.flow import no_op
@@ -26,7 +27,7 @@ from tapeflow.ops.linear_operator.base import (
     conjugated,
     parameters_of,
 )
-from tapeflow.ops.math import arithmetic, casting, elementwise, reduction
+from tapeflow.ops.math import arithmetic, casting, division, elementwise, reductions
 from tapeflow.ops.math.complex_numbers import imag, real
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.static import static_value
@@ -109,20 +110,20 @@ class LinearOperatorDiag(LinearOperator):
         return squared(Shape(self._diag))
 
     def _to_dense(self):
-        return diagonal.MatrixDiag(self._diag)
+        return diagonal_matrix.MatrixDiag(self._diag)
 
     def _matmul(self, x: Tensor, adjoint: bool):
         return arithmetic.Mul(layout.ExpandDims(conjugated(self._diag, adjoint), -1), x)
 
     def _solve(self, rhs: Tensor, adjoint: bool):
-        return arithmetic.RealDiv(rhs, layout.ExpandDims(conjugated(self._diag, adjoint), -1))
+        return division.RealDiv(rhs, layout.ExpandDims(conjugated(self._diag, adjoint), -1))
 
     def _determinant(self):
-        return reduction.reduce_prod(self._diag, -1)
+        return reductions.reduce_prod(self._diag, -1)
 
     def _log_abs_determinant(self):
         logs = elementwise.Log(elementwise.abs(self._diag))
-        return casting.cast(reduction.reduce_sum(logs, -1), self.dtype)
+        return casting.cast(reductions.reduce_sum(logs, -1), self.dtype)
 
     def _diag_part(self):
         return convert_to_tensor(self._diag)
@@ -132,7 +133,7 @@ class LinearOperatorDiag(LinearOperator):
 
     def _cond(self):
         sizes = elementwise.abs(self._diag)
-        return arithmetic.RealDiv(reduction.reduce_max(sizes, -1), reduction.reduce_min(sizes, -1))
+        return division.RealDiv(reductions.reduce_max(sizes, -1), reductions.reduce_min(sizes, -1))
 
     def _like(self, diag: Tensor):
         """A diagonal operator that is what this one promises to be."""
@@ -142,7 +143,7 @@ class LinearOperatorDiag(LinearOperator):
         return self._like(conj(self._diag))
 
     def _inverse(self):
-        return self._like(arithmetic.RealDiv(1.0, self._diag))
+        return self._like(division.RealDiv(1.0, self._diag))
 
     def _cholesky(self):
         return LinearOperatorDiag(elementwise.Sqrt(self._diag), True, None, True, True)
@@ -162,9 +163,9 @@ class LinearOperatorDiag(LinearOperator):
     def _quotient(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         if isinstance(other, LinearOperatorScaledIdentity):
             scale = layout.ExpandDims(other.multiplier, -1)
-            return _diagonal(self, other, arithmetic.RealDiv(scale, self._diag))
+            return _diagonal(self, other, division.RealDiv(scale, self._diag))
         if isinstance(other, LinearOperatorDiag):
-            return _diagonal(self, other, arithmetic.RealDiv(other.diag, self._diag))
+            return _diagonal(self, other, division.RealDiv(other.diag, self._diag))
         if isinstance(other, LinearOperatorLowerTriangular):
             return _triangular(self, other, self._solve(other.to_dense(), False))
         return None
@@ -269,17 +270,17 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return Shape(self._given)
 
     def _to_dense(self):
-        return diagonal.MatrixBandPart(self._given, -1, 0)
+        return band.MatrixBandPart(self._given, -1, 0)
 
     def _solve(self, rhs: Tensor, adjoint: bool):
         return triangular_solve(self._given, rhs, lower=True, adjoint=adjoint)
 
     def _determinant(self):
-        return reduction.reduce_prod(self._diag_part(), -1)
+        return reductions.reduce_prod(self._diag_part(), -1)
 
     def _log_abs_determinant(self):
         logs = elementwise.Log(elementwise.abs(self._diag_part()))
-        return casting.cast(reduction.reduce_sum(logs, -1), self.dtype)
+        return casting.cast(reductions.reduce_sum(logs, -1), self.dtype)
 
     def _diag_part(self):
         return diagonal.MatrixDiagPart(self._given)
@@ -360,7 +361,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return arithmetic.Mul(x, self._scale(adjoint))
 
     def _solve(self, rhs: Tensor, adjoint: bool):
-        return arithmetic.RealDiv(rhs, self._scale(adjoint))
+        return division.RealDiv(rhs, self._scale(adjoint))
 
     def _diag_part(self):
         one = ones(stack([self._num_rows]), self.dtype)
@@ -377,7 +378,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return self._with(conj(self._multiplier), *self._hints[:3])
 
     def _inverse(self):
-        return self._with(arithmetic.RealDiv(1.0, self._multiplier), *self._hints[:3])
+        return self._with(division.RealDiv(1.0, self._multiplier), *self._hints[:3])
 
     def _cholesky(self):
         return self._with(elementwise.Sqrt(self._multiplier), True, None, True)
@@ -395,7 +396,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         return self._combined(other, arithmetic.Mul)
 
     def _quotient(self, other):
-        return self._combined(other, arithmetic.RealDiv)
+        return self._combined(other, division.RealDiv)
 
     def _assert_non_singular(self):
         size = elementwise.abs(self._multiplier)

@@ -9,18 +9,19 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops.array import diagonal, gather, layout
+from tapeflow.ops.array import diagonal_matrix, layout
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
 from tapeflow.ops.array.construction import fill, ones, zeros
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control import assertions
 from tapeflow.ops.control.flow import group, no_op
-from tapeflow.ops.linalg import tridiagonal
+from tapeflow.ops.indexing import gather
+from tapeflow.ops.linalg import tridiagonal, tridiagonal_functions
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.linalg.matrix_function import normalize
+from tapeflow.ops.linalg.norms import normalize
 from tapeflow.ops.linear_operator.base import (
     LinearOperator,
     as_matrix_tensor,
@@ -161,7 +162,7 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("`LinearOperatorTridiag` must be square")
         parameters = parameters_of(locals())
         self._given, self._format = diagonals, diagonals_format
-        compact = tridiagonal.compact(diagonals, diagonals_format)
+        compact = tridiagonal_functions.compact(diagonals, diagonals_format)
         self._sizes = compact.shape[:-2].concatenate(compact.shape[-1:])
         super().__init__(
             compact.dtype,
@@ -190,10 +191,10 @@ class LinearOperatorTridiag(LinearOperator):
 
     @property
     def _diagonals(self):
-        return tridiagonal.compact(self._given, self._format)
+        return tridiagonal_functions.compact(self._given, self._format)
 
     def _to_dense(self):
-        return diagonal.MatrixDiagV3(self._diagonals, [-1, 1], -1, -1, 0, "LEFT_RIGHT")
+        return diagonal_matrix.MatrixDiagV3(self._diagonals, [-1, 1], -1, -1, 0, "LEFT_RIGHT")
 
     def _solve(self, rhs: Tensor, adjoint: bool):
         diagonals = tridiagonal.adjoint_diagonals(self._diagonals) if adjoint else self._diagonals

@@ -25,7 +25,8 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.joining import Pack, concat, split, unstack
+from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.array.stacking import Pack, unstack
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.tensor_list import TensorListReserve, TensorListSetItem
 from tapeflow.ops.lists.tensor_list_reading import TensorListGetItem

@@ -16,7 +16,8 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.construction import ZerosLike, zeros
+from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.array.like import ZerosLike
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, element, list_in, text_of
 from tapeflow.ops.signature import dtype
@@ -142,10 +143,10 @@ def _with_pushed(before, tensor: Any, what: str, place: str):
         raise invalid(
             f"Tried to push item into a full list list size: {len(before)} max_num_elements: {limit}"
         )
-    return _changed(before, [*before.tensors(), element(tensor, kind)])
+    return changed(before, [*before.tensors(), element(tensor, kind)])
 
 
-def _changed(before, tensors: Sequence[Tensor | None]):
+def changed(before, tensors: Sequence[Tensor | None]):
     return TensorList(tensors, before.dtype, before.element_shape, before.max_num_elements)
 
 
@@ -206,7 +207,7 @@ def TensorListPushBackBatch(xp: ModuleType, input_handles: Array, tensor: Array)
 TensorListPushBackBatch.gradient(None)
 
 
-def _lists(*variants):
+def lists(*variants):
     out = np.empty(len(variants), object)
     for i, variant in enumerate(variants):
         out[i] = variant.numpy()
@@ -218,12 +219,12 @@ TensorListPushBackBatch.compiled(never="it takes lists of lists")
 
 @TensorListPushBackBatch.samples
 def _(rng: SampleGenerator):
-    yield Sample(_lists(sample_list(1), sample_list()), np.array([5.0, 6.0]),
-                 expect=_lists(sample_list(1, 5), sample_list(6)), differentiable=False)  # fmt: skip
-    yield Sample(_lists(sample_list(1)), np.array([5.0, 6.0]), raises=InvalidArgumentError)
-    yield Sample(_lists(sample_list(1)), np.float64(5.0), raises=InvalidArgumentError)
+    yield Sample(lists(sample_list(1), sample_list()), np.array([5.0, 6.0]),
+                 expect=lists(sample_list(1, 5), sample_list(6)), differentiable=False)  # fmt: skip
+    yield Sample(lists(sample_list(1)), np.array([5.0, 6.0]), raises=InvalidArgumentError)
+    yield Sample(lists(sample_list(1)), np.float64(5.0), raises=InvalidArgumentError)
     yield Sample(sample_list(1), np.array([5.0]), raises=InvalidArgumentError)
-    yield Sample(_lists(sample_list(shape=())), np.array([[5.0]]), raises=InvalidArgumentError)
+    yield Sample(lists(sample_list(shape=())), np.array([[5.0]]), raises=InvalidArgumentError)
 
 
 @op(
@@ -248,7 +249,7 @@ def TensorListPopBack(
                 + text_of(shape)
             )
         last = list_payload.blank(shape, element_dtype)
-    return _changed(before, rest), last
+    return changed(before, rest), last
 
 
 def spelled(call: ShapeCall, i: int):
@@ -307,7 +308,7 @@ def TensorListSetItem(
         )
     tensors = before.tensors() + [None] * (at + 1 - count)
     tensors[at] = element(item, kind)
-    return _changed(before, tensors)
+    return changed(before, tensors)
 
 
 @TensorListSetItem.gradient(needs="index, item")
@@ -341,77 +342,3 @@ def _(rng: SampleGenerator):
     yield Sample(sample_list([1], shape=(1,)), 0, np.array([1.0, 2.0]), raises=InvalidArgumentError)
     yield Sample(sample_list(1), 0, np.int32(1), raises=InvalidArgumentError)
     yield Sample(sample_list(1, 2), np.array([0, 1]), np.float64(1.0), raises=InvalidArgumentError)
-
-
-@op(
-    "TensorListResize",
-    "input_handle: variant, size: int32 -> output_handle: variant",
-    shape=shapes.scalar,
-)
-def TensorListResize(xp: ModuleType, input_handle: np.ndarray, size: np.ndarray):
-    before = list_in(input_handle)
-    count = list_payload.one(size, "size must be a scalar")
-    if count < 0:
-        raise invalid(f"TensorListSlice expects size to be non-negative. Got: {count}")
-    return _changed(before, before.tensors()[:count] + [None] * (count - len(before)))
-
-
-@TensorListResize.gradient(needs="input_handle")
-def _(call: GradientCall, dlist: Tensor):
-    return TensorListResize(dlist, length_in(call, "input_handle")), None
-
-
-@TensorListResize.samples
-def _(rng: SampleGenerator):
-    yield Sample(sample_list(1, 2), 3, expect=sample_list(1, 2, None))
-    yield Sample(sample_list(1, 2), 1, expect=sample_list(1))
-    yield Sample(sample_list(1), -1, raises=InvalidArgumentError)
-    yield Sample(sample_list(1), [1, 2], raises=InvalidArgumentError)
-
-
-@op(
-    "TensorListConcatLists",
-    "input_a: variant, input_b: variant -> output: variant",
-    attrs={"element_dtype": dtype},
-    shape=shapes.merged,
-)
-def TensorListConcatLists(xp: ModuleType, input_a: Array, input_b: Array, element_dtype: DType):
-    if input_a.shape != input_b.shape:
-        raise invalid(
-            "Incompatible input TensorList tensor shapes: "
-            f"{shape_text(input_a.shape)} vs. {shape_text(input_b.shape)}"
-        )
-    out = np.empty(input_a.size, object)
-    for i, (a, b) in enumerate(zip(input_a.flat, input_b.flat, strict=True)):
-        for given, name in ((a, "input_a"), (b, "input_b")):
-            if list_payload.list_of(given).dtype != element_dtype:
-                raise invalid(
-                    f"{name}[{i}].dtype != element_dtype.  Saw: {type_text(given.dtype)} "
-                    f"vs. {type_text(element_dtype)}"
-                )
-        if a.element_shape != b.element_shape:
-            raise invalid(
-                f"input_a and input_b TensorList element shapes are not identical at index {i}.  "
-                f"Saw {text_of(a.element_shape)} vs. {text_of(b.element_shape)}"
-            )
-        out[i] = _changed(a, a.tensors() + b.tensors())
-    return out.reshape(input_a.shape)
-
-
-TensorListConcatLists.gradient(None)
-
-
-TensorListConcatLists.compiled(never="it takes lists of lists")
-
-
-@TensorListConcatLists.samples
-def _(rng: SampleGenerator):
-    yield Sample(sample_list(1), sample_list(2, None), "float64", expect=sample_list(1, 2, None))
-    yield Sample(_lists(sample_list(1)), _lists(sample_list(2)), "float64",
-                 expect=_lists(sample_list(1, 2)))  # fmt: skip
-    yield Sample(sample_list(1), sample_list(kind="int32"), "float64", raises=InvalidArgumentError)
-    yield Sample(sample_list(1), sample_list(1), "int32", raises=InvalidArgumentError)
-    yield Sample(_lists(sample_list(1)), sample_list(1), "float64", raises=InvalidArgumentError)
-    yield Sample(
-        sample_list(shape=(2,)), sample_list(shape=(3,)), "float64", raises=InvalidArgumentError
-    )

@@ -11,8 +11,8 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.gather import Gather
 from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.indexing.gather import Gather
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import list_in, text_of
 from tapeflow.ops.lists.tensor_list import (
@@ -29,7 +29,7 @@ from tapeflow.ops.lists.tensor_list_rows import (
     TensorListScatterIntoExistingList,
     TensorListSplit,
 )
-from tapeflow.ops.math import segment
+from tapeflow.ops.math import segment_functions
 from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import index_kind, invalid
@@ -243,7 +243,7 @@ def _(call: GradientCall, dvalues: Tensor):
     unset, indices = _unset(call, "values"), Reshape(call.indices, [-1])
     if call.dtype("values") != VARIANT:
         # An element that was read several times gets the sum of what came back for it.
-        total = segment.unsorted_segment_sum(dvalues, indices, length_in(call, "input_handle"))
+        total = segment_functions.unsorted_segment_sum(dvalues, indices, length_in(call, "input_handle"))
         dvalues = Gather(total, indices)
     return TensorListScatterIntoExistingList(unset, dvalues, indices), None, None
 

@@ -10,17 +10,19 @@ import numpy as np
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.construction import ZerosLike, zeros
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import Gather
+from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.rows import Size
+from tapeflow.ops.array.like import ZerosLike
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Size
+from tapeflow.ops.indexing.gather import Gather
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, list_in, rows_of, text_of
 from tapeflow.ops.lists.tensor_list import sample_list
-from tapeflow.ops.math import segment
-from tapeflow.ops.math.comparison import Equal, Select
+from tapeflow.ops.math import segment_functions
+from tapeflow.ops.math.choice import Select
+from tapeflow.ops.math.comparison import Equal
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text, type_text
 
@@ -217,7 +219,7 @@ def _gathered(call: GradientCall, dlist: Tensor):
     # Of the rows that were written to one place the last one stayed.
     indices = Reshape(call.indices, [-1])
     order = range_(Size(indices))
-    last = segment.unsorted_segment_max(order, indices, TensorListLength(dlist))
+    last = segment_functions.unsorted_segment_max(order, indices, TensorListLength(dlist))
     return Select(Equal(Gather(last, indices), order), rows, ZerosLike(rows))
 
 

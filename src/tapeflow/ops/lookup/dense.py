@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.ops.lookup.rows import Table, locked
+from tapeflow.ops.lookup.table_object import Table, locked
 from tapeflow.ops.string.hashing_keyed import murmur64
 from tapeflow.ops.validate import invalid, shape_text
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapeflow.core.annotations import ShapeLike
 from tapeflow.ops.lookup.dense import DenseTable
-from tapeflow.ops.lookup.rows import Table
+from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.signature import dtype, shape
 from tapeflow.ops.state.resource_op import handle_of, resource_op
 from tapeflow.ops.validate import invalid

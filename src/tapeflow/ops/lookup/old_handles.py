@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow.ops.array import stack
 from tapeflow.ops.lookup import nodes as lookup_nodes
 from tapeflow.ops.lookup import rows as lookup_rows
+from tapeflow.ops.lookup import table_object
 from tapeflow.ops.queue import reader  # noqa: F401 (likewise)
 from tapeflow.ops.queue import rows as queue_rows  # noqa: F401 (its ops have old forms)
 from tapeflow.ops.signature import dtype
@@ -55,7 +56,7 @@ def _old_row(row: Any, name: str) -> None:
 
 
 def _kind(value: Any) -> Any:
-    return object if isinstance(value, (bytes, lookup_rows.Table)) else None
+    return object if isinstance(value, (bytes, table_object.Table)) else None
 
 
 for _row in (

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import threading
-import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +16,6 @@ from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, 
 from tapeflow.core.files import file_system
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import dtype, integer
-from tapeflow.ops.state.resource_op import WRITTEN
 from tapeflow.ops.string.rows import attr_bytes
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -27,163 +23,9 @@ from tapeflow.ops.validate import invalid, shape_text
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator, ShapeCall
 
+from tapeflow.ops.lookup.table_object import Table, array_of, shown
+
 WHOLE_LINE, LINE_NUMBER = -2, -1
-
-
-def locked(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a table that no other thread calls meanwhile, nor any other such method."""
-
-    @functools.wraps(method)
-    def alone(self: Table, *args: Any) -> Any:
-        with self.lock:
-            return method(self, *args)
-
-    return alone
-
-
-class Table:
-    """The contents of a lookup table.
-
-    Args:
-      fixed: whether it is filled once, before it is read.
-      forbidden: keys that a dense table keeps for itself, by what it calls them.
-    """
-
-    def __init__(
-        self, key_dtype, value_dtype, key_shape: Sequence[Any] = (), value_shape: Sequence[Any] = (),
-        fixed: bool = False, forbidden=None,
-    ):
-        self.key_dtype, self.value_dtype = key_dtype, value_dtype
-        self.key_shape, self.value_shape = tuple(key_shape), tuple(value_shape)
-        self.fixed = fixed
-        self.forbidden: dict[Any, str] = forbidden or {}
-        self.entries: dict[Any, Any] | None = None if fixed else {}
-        self.lock = threading.RLock()  # of the contents
-
-    @functools.cached_property
-    def shared_name(self) -> str:
-        """What all nodes that stand for this table are called together where graphs are written."""
-        name = f"hash_table_{uuid.uuid4()}"
-        WRITTEN[name] = self
-        return name
-
-    def check_same(self, other: Table) -> None:
-        """Raises InvalidArgumentError if `other` is a table of other keys or values."""
-        mine, its = ((t.key_dtype, t.value_dtype) for t in (self, other))
-        if mine != its:
-            raise invalid(
-                f"The table maps {mine[0].name} to {mine[1].name}, not {its[0].name} to {its[1].name}"
-            )
-
-    def contents(self) -> dict[Any, Any]:
-        if self.entries is None:
-            raise FailedPreconditionError(None, None, "Table not initialized.")
-        return self.entries
-
-    def keys_of(self, keys: np.ndarray) -> list[Any]:
-        """The keys in an array, as a dictionary holds them."""
-        _require_dtype(keys, self.key_dtype, "key")
-        rank = len(self.key_shape)
-        if keys.shape[keys.ndim - rank :] != self.key_shape or keys.ndim < rank:
-            raise invalid(
-                f"Expected key shape to end with {shape_text(self.key_shape)}, got {shape_text(keys.shape)}"
-            )
-        if not rank:
-            found = keys.ravel().tolist()
-        else:
-            found = [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
-        for key in found:
-            if key in self.forbidden:
-                raise invalid(f"Using the {self.forbidden[key]} as a table key is not allowed")
-        return found
-
-    def outer(self, keys: np.ndarray) -> tuple[int, ...]:
-        return keys.shape[: keys.ndim - len(self.key_shape)]
-
-    @locked
-    def insert(self, keys: np.ndarray, values: np.ndarray, replace: bool = False) -> None:
-        _require_dtype(values, self.value_dtype, "value")
-        expected = (*self.outer(keys), *self.value_shape)
-        if values.shape != expected:
-            raise invalid(
-                f"Expected shape {shape_text(expected)} for value, got {shape_text(values.shape)}"
-            )
-        found = self.keys_of(keys)
-        rows = values.reshape((len(found), *self.value_shape))
-        entries: dict[Any, Any] = {} if replace or self.entries is None else self.entries
-        for key, value in zip(found, rows, strict=True):
-            entries[key] = np.array(value, rows.dtype) if self.value_shape else value
-        self.entries = entries
-
-    @locked
-    def fill(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Fill a table once; the same contents once more are no error."""
-        _require_dtype(values, self.value_dtype, "value")
-        found, rows = self.keys_of(keys), values.ravel().tolist()
-        if len(found) != len(rows):
-            raise invalid(
-                f"Expected same number of keys and values, got {len(found)} and {len(rows)}"
-            )
-        entries: dict[Any, Any] = {}
-        for key, value in zip(found, rows, strict=True):
-            if key in entries and entries[key] != value:
-                raise invalid(
-                    f"HashTable has different value for same key. Key {_shown(key)} has {_shown(entries[key])} "
-                    f"and trying to add value {_shown(value)}"
-                )
-            entries[key] = value
-        if self.entries and self.entries != entries:
-            raise FailedPreconditionError(None, None, "Table already initialized.")
-        self.entries = entries
-
-    @locked
-    def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
-        _require_dtype(default, self.value_dtype, "default value")
-        entries, found, outer = self.contents(), self.keys_of(keys), self.outer(keys)
-        many = default.shape == (*outer, *self.value_shape) and default.ndim > len(self.value_shape)
-        if not many and default.shape != self.value_shape and default.size != 1:
-            raise invalid(
-                f"Expected shape {shape_text(self.value_shape)} or {shape_text((*outer, *self.value_shape))} for "
-                f"default value, got {shape_text(default.shape)}"
-            )
-        rest = default if many else np.broadcast_to(default.reshape(default.shape if self.value_shape else ()),
-                                                    (*outer, *self.value_shape))  # fmt: skip
-        out = np.array(rest, default.dtype).reshape((len(found), *self.value_shape))
-        for i, key in enumerate(found):
-            if key in entries:
-                out[i] = entries[key]
-        return out.reshape((*outer, *self.value_shape))
-
-    @locked
-    def remove(self, keys: np.ndarray) -> None:
-        """Take the entries of `keys` away; those that are missing do nothing."""
-        for key in self.keys_of(keys):
-            self.contents().pop(key, None)
-
-    @locked
-    def export(self) -> tuple[np.ndarray, np.ndarray]:
-        entries = self.contents()
-        return _array(list(entries), self.key_dtype, self.key_shape), _array(
-            list(entries.values()), self.value_dtype, self.value_shape
-        )
-
-
-def _array(rows: Any, kind: DType, shape: Sequence[Any]):
-    numpy_type: Any = object if kind == dtypes.string else kind.as_numpy_dtype
-    out = np.empty((len(rows), *shape), numpy_type)
-    for i, row in enumerate(rows):
-        out[i] = row
-    return out
-
-
-def _shown(value) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def _require_dtype(array: np.ndarray, kind, what: str) -> None:
-    found = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
-    if found != kind:
-        raise invalid(f"The table has {what}s of {kind.name}, got {found.name}")
 
 
 def handle_of(table: Table) -> Any:
@@ -356,7 +198,7 @@ def InitializeTableFromTextFileV2(
         _column(line, i, value_index, delimiter, table.value_dtype, path, offset)
         for i, line in enumerate(lines)
     ]
-    table.fill(_array(keys, table.key_dtype, ()), _array(values, table.value_dtype, ()))
+    table.fill(array_of(keys, table.key_dtype, ()), array_of(values, table.value_dtype, ()))
     return ()
 
 
@@ -368,7 +210,7 @@ def _column(line: bytes, number: int, index: int, delimiter: str, kind: DType, p
         parts = line.split(attr_bytes(delimiter) or b"\t")
         if index >= len(parts):
             raise invalid(
-                f"Invalid number of columns in {path} line {number} ({_shown(line)}) : expected {index + 1} got "
+                f"Invalid number of columns in {path} line {number} ({shown(line)}) : expected {index + 1} got "
                 f"{len(parts)}"
             )
         text = parts[index]
@@ -378,7 +220,7 @@ def _column(line: bytes, number: int, index: int, delimiter: str, kind: DType, p
         return float(text) if kind.is_floating else int(text)
     except ValueError:
         raise invalid(
-            f"Field {_shown(text)} in line {number} is not a valid {kind.name}."
+            f"Field {shown(text)} in line {number} is not a valid {kind.name}."
         ) from None
 
 

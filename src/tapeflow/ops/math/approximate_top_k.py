@@ -14,9 +14,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import shapes
-from tapeflow.ops.array import layout
-from tapeflow.ops.array.construction import one_hot
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.array import layout, transposing
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.signature import integer
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid
@@ -71,13 +71,13 @@ def _(call: GradientCall, dvalues: Tensor | None, _: Tensor | None):
     if dvalues is None:
         return None
     axis = call.reduction_dimension
-    swap = layout.axis_swapped(dvalues, axis)
-    dy, places = (x if swap is None else layout.transpose(x, swap) for x in (dvalues, call.indices))
+    swap = transposing.axis_swapped(dvalues, axis)
+    dy, places = (x if swap is None else transposing.transpose(x, swap) for x in (dvalues, call.indices))
     size = call.static_shape("input")[axis] if call.static_shape("input").rank else None
     size = call.shape("input")[axis] if size is None else size
     chosen = one_hot(places, size, dtype=dy.dtype)
     dx = reduce_sum(layout.expand_dims(dy, -1) * chosen, -2)
-    return dx if swap is None else layout.transpose(dx, swap)
+    return dx if swap is None else transposing.transpose(dx, swap)
 
 
 @ApproxTopK.samples

@@ -15,8 +15,17 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.rows import Size
-from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, reduction
+from tapeflow.ops.array.sizes import Size
+from tapeflow.ops.math import (
+    arithmetic,
+    casting,
+    choice,
+    comparison,
+    division,
+    elementwise,
+    logic,
+    reductions,
+)
 from tapeflow.ops.table import REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -48,11 +57,11 @@ ClipByValue.batching(batching.spread)
 def _(call: GradientCall, dy: Tensor):
     below = comparison.Less(call.t, call.clip_value_min)
     above = comparison.Greater(call.t, call.clip_value_max)
-    outside = comparison.LogicalOr(below, above)
+    outside = logic.LogicalOr(below, above)
     return (
-        comparison.SelectV2(outside, 0, dy),
-        comparison.SelectV2(below, dy, 0),
-        comparison.SelectV2(above, dy, 0),
+        choice.SelectV2(outside, 0, dy),
+        choice.SelectV2(below, dy, 0),
+        choice.SelectV2(above, dy, 0),
     )
 
 
@@ -132,15 +141,15 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.6, 0.8], dtype=float32)>
     """
     values = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
-    squares = reduction.reduce_sum(arithmetic.Mul(values, values), axes, keepdims=True)
+    squares = reductions.reduce_sum(arithmetic.Mul(values, values), axes, keepdims=True)
     # The root has no slope at zero: the norm of zeros is not differentiated.
     some = comparison.Greater(squares, 0)
-    safe = comparison.SelectV2(some, squares, 1)
-    norm = comparison.SelectV2(some, elementwise.Sqrt(safe), squares)
+    safe = choice.SelectV2(some, squares, 1)
+    norm = choice.SelectV2(some, elementwise.Sqrt(safe), squares)
     clip_norm = arithmetic.Maximum(convert_to_tensor(clip_norm, dtype=values.dtype), 0)
     scaled = arithmetic.Mul(values, clip_norm)
     values.shape.assert_is_compatible_with(scaled.shape)
-    clipped = arithmetic.RealDiv(scaled, arithmetic.Maximum(norm, clip_norm))
+    clipped = division.RealDiv(scaled, arithmetic.Maximum(norm, clip_norm))
     return (
         IndexedSlices(clipped, t.indices, t.dense_shape)
         if isinstance(t, IndexedSlices)
@@ -154,12 +163,12 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
 def clip_by_average_norm(t: TensorLike, clip_norm: FloatLike, name: str | None = None):
     """`t`, shrunk until its L2 norm divided by its number of elements is at most `clip_norm`."""
     t = convert_to_tensor(t)
-    norm = elementwise.Sqrt(reduction.reduce_sum(arithmetic.Mul(t, t)))
+    norm = elementwise.Sqrt(reductions.reduce_sum(arithmetic.Mul(t, t)))
     known = t.shape.num_elements()
     count = casting.cast(Size(t), t.dtype) if known is None else float(known)
     inverse = arithmetic.Mul(elementwise.Reciprocal(norm), count)
     scale = arithmetic.Minimum(
-        inverse, arithmetic.RealDiv(1.0, convert_to_tensor(clip_norm, t.dtype))
+        inverse, division.RealDiv(1.0, convert_to_tensor(clip_norm, t.dtype))
     )
     return arithmetic.Mul(arithmetic.Mul(t, convert_to_tensor(clip_norm, t.dtype)), scale)
 
@@ -179,7 +188,7 @@ def global_norm(t_list: Sequence[Tensor], name: str | None = None):
     for t in _is_list(t_list):
         if t is not None:
             t = t.values if isinstance(t, IndexedSlices) else convert_to_tensor(t)
-            halves.append(reduction.reduce_sum(elementwise.Square(t)))
+            halves.append(reductions.reduce_sum(elementwise.Square(t)))
     if not halves:
         return convert_to_tensor(0.0)
     total = halves[0]
@@ -224,7 +233,7 @@ def clip_by_global_norm(
     one = convert_to_tensor(1.0, dtype=norm.dtype)
     scale = arithmetic.Mul(
         clip_norm,
-        arithmetic.Minimum(elementwise.Reciprocal(norm), arithmetic.RealDiv(one, clip_norm)),
+        arithmetic.Minimum(elementwise.Reciprocal(norm), division.RealDiv(one, clip_norm)),
     )
     scale = arithmetic.AddV2(scale, arithmetic.Sub(norm, norm))
     return [_scaled(t, scale) for t in tensors], norm

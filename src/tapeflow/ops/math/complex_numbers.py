@@ -16,7 +16,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.math import arithmetic, comparison, division_no_nan
+from tapeflow.ops.array.like import ZerosLike
+from tapeflow.ops.math import arithmetic, choice, comparison, division, division_no_nan
 from tapeflow.ops.math.conjugate import Conj
 from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.table import COMPLEX, Sample, op
@@ -85,8 +86,6 @@ def imag(input: TensorLike, name: str | None = None):
     x = convert_to_tensor(input)
     if x.dtype.is_complex:
         return Imag(x, _real_dtype(x))
-    from tapeflow.ops.array.construction import ZerosLike
-
     return ZerosLike(x)
 
 
@@ -100,7 +99,7 @@ def _(call: GradientCall, dy: Tensor):
     x = call.input
     of_real = Complex(dy, arithmetic.Mul(dy, 0.0), x.dtype)
     # d angle = Im(conj(x) dx) / |x|^2, that is i x / |x|^2 as the cotangent.
-    return arithmetic.Mul(of_real, arithmetic.RealDiv(1j, Conj(x)))
+    return arithmetic.Mul(of_real, division.RealDiv(1j, Conj(x)))
 
 
 Angle.samples(_to_real_samples)
@@ -114,7 +113,7 @@ def angle(input: TensorLike, name: str | None = None):
     x = convert_to_tensor(input)
     if x.dtype.is_complex:
         return Angle(x, _real_dtype(x))
-    return comparison.SelectV2(comparison.Less(x, 0), math.pi, convert_to_tensor(0, dtype=x.dtype))
+    return choice.SelectV2(comparison.Less(x, 0), math.pi, convert_to_tensor(0, dtype=x.dtype))
 
 
 @op(

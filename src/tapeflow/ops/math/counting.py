@@ -21,17 +21,17 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.histogram import (
+from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from tapeflow.ops.signature import boolean
+from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
+from tapeflow.ops.statistics.bincount import (
     WEIGHTS,
     DenseBincount,
     _bins,
     _check_weights,
     _counted,
-    _size,
+    checked_size,
 )
-from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
-from tapeflow.ops.signature import boolean
-from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
@@ -58,7 +58,7 @@ def _rows_known(call: ShapeCall):
 
 
 def _dense_counts(values: Any, rows: Sequence[Any], size: Any, weights: Any, binary_output: bool):
-    count = _size(size)
+    count = checked_size(size)
     if (values < 0).any():
         raise invalid("Input must be non-negative")
     none = np.zeros(0, weights.dtype)

@@ -16,7 +16,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.math import arithmetic, comparison, division_no_nan, elementwise
+from tapeflow.ops.math import arithmetic, choice, comparison, division_no_nan, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.table import FLOATING, INDEX, NUMERIC, Sample, op
@@ -193,9 +193,9 @@ def _(call: GradientCall, dy: Tensor):
 
     def part(sign):
         held = comparison.Greater(arithmetic.Mul(dy, sign), 0)
-        size = comparison.SelectV2(held, arithmetic.Mul(dy, sign), 1)
-        logs = comparison.SelectV2(held, elementwise.Log(size), -math.inf)
-        terms = comparison.SelectV2(held, arithmetic.Sub(logs, out), -math.inf)
+        size = choice.SelectV2(held, arithmetic.Mul(dy, sign), 1)
+        logs = choice.SelectV2(held, elementwise.Log(size), -math.inf)
+        terms = choice.SelectV2(held, arithmetic.Sub(logs, out), -math.inf)
         totals = CumulativeLogsumexp(terms, call.axis, call.exclusive, not call.reverse)
         return elementwise.Exp(arithmetic.AddV2(totals, x))
 

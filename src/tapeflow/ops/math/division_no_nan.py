@@ -18,7 +18,7 @@ from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.math import arithmetic, casting, comparison, elementwise
+from tapeflow.ops.math import arithmetic, casting, choice, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import per_element
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, Sample, op
@@ -152,7 +152,7 @@ def _zero_first(
     @row.gradient(needs="x, y")
     def _(call: GradientCall, dz: Tensor):
         x, y = conj(call.x), conj(call.y)
-        some = comparison.SelectV2(_is_zero(x), arithmetic.Mul(x, 0), 1)
+        some = choice.SelectV2(_is_zero(x), arithmetic.Mul(x, 0), 1)
         return arithmetic.Mul(dz, slope_x(some, y)), arithmetic.Mul(dz, slope_y(x, y))
 
     @row.samples

@@ -16,7 +16,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.math import arithmetic, complex_numbers
+from tapeflow.ops.math import arithmetic, complex_numbers, division
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
 from tapeflow.ops.table import COMPLEX, FLOATING, FLOATING_OR_COMPLEX, NUMERIC, Sample, op
@@ -163,8 +163,8 @@ SqrtGrad.batching(batching.elementwise)
 
 @SqrtGrad.gradient(needs="y, z")
 def _(call: GradientCall, dz: Tensor):
-    half = arithmetic.RealDiv(arithmetic.Mul(dz, 0.5), call.y)
-    slope = arithmetic.RealDiv(arithmetic.Mul(call.z, -1.0), conj(call.y))
+    half = division.RealDiv(arithmetic.Mul(dz, 0.5), call.y)
+    slope = division.RealDiv(arithmetic.Mul(call.z, -1.0), conj(call.y))
     return arithmetic.Mul(conj(dz), slope), half
 
 
@@ -355,88 +355,3 @@ Log1p.reference(per_element(math.log1p, lambda v: cmath.log(1 + v)))
 def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """log(1 + x), elementwise, exact for small x."""
     return Log1p(x)
-
-
-@op("Floor", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Floor(xp: ModuleType, x: Array):
-    return xp.floor(x)
-
-
-Floor.gradient(None)
-Floor.samples(line)
-Floor.reference(per_element(math.floor))
-
-
-@api("math.floor", "floor")
-@tensor_function
-def floor(x: TensorLike, name: str | None = None) -> Tensor:
-    """The largest integers not above `x`, in its dtype."""
-    return Floor(x)
-
-
-@op("Ceil", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Ceil(xp: ModuleType, x: Array):
-    return xp.ceil(x)
-
-
-Ceil.gradient(None)
-Ceil.samples(line)
-Ceil.reference(per_element(math.ceil))
-
-
-@api("math.ceil", v1="ceil")
-@tensor_function
-def ceil(x: TensorLike, name: str | None = None) -> Tensor:
-    """The smallest integers not below `x`, in its dtype."""
-    return Ceil(x)
-
-
-@op("Rint", "x: T -> y: T", types={"T": FLOATING}, shape=shapes.elementwise, promotes="weakness")
-def Rint(xp: ModuleType, x: Array):
-    return xp.rint(x)
-
-
-Rint.gradient(None)
-
-
-@Rint.samples
-def _(rng: SampleGenerator):
-    yield from line(rng)
-    yield Sample(
-        np.array([-1.7, -0.5, 0.5, 1.5, 2.5]), expect=np.array([-2.0, -0.0, 0.0, 2.0, 2.0])
-    )
-
-
-Rint.reference(per_element(lambda v: float(f"{v:.0f}")))
-
-
-@api("math.rint", v1="rint")
-@tensor_function
-def rint(x: TensorLike, name: str | None = None) -> Tensor:
-    """The nearest integers, halves to even, in the dtype of `x`."""
-    return Rint(x)
-
-
-@op("Round", "x: T -> y: T", types={"T": SIGNED}, shape=shapes.elementwise, promotes="weakness")
-def Round(xp: ModuleType, x: Array):
-    return x if np.issubdtype(x.dtype, np.integer) else xp.rint(x)
-
-
-Round.gradient(None)
-
-
-@Round.samples
-def _(rng: SampleGenerator):
-    yield from line(rng)
-    yield Sample(np.array([0.9, 2.5, 2.3, 1.5, -4.5]), expect=np.array([1.0, 2.0, 2.0, 2.0, -4.0]))
-
-
-Round.reference(per_element(lambda v: float(f"{v:.0f}") if isinstance(v, float) else v))
-
-
-@api("math.round", "round")
-@tensor_function
-def round(x: TensorLike, name: str | None = None):
-    """The nearest integers, halves to even, in the dtype of `x`; integers stay as they are."""
-    x = convert_to_tensor(x)
-    return x if x.dtype.is_integer else Round(x)

@@ -10,9 +10,9 @@ from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.array.layout import axis_swapped, transpose
-from tapeflow.ops.array.rows import shape
-from tapeflow.ops.array.selection import TopKV2
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.transposing import axis_swapped, transpose
+from tapeflow.ops.indexing.top_k import TopKV2
 from tapeflow.ops.math.arithmetic import subtract
 from tapeflow.ops.math.elementwise import negative
 from tapeflow.ops.static import concrete_value

@@ -15,10 +15,10 @@ from tapeflow.api import api
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.math import arithmetic, elementwise
+from tapeflow.ops.math import arithmetic, division, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import above_one, line, pairs, per_element, unit
-from tapeflow.ops.nn import activation
+from tapeflow.ops.nn import softplus
 from tapeflow.ops.table import FLOATING, FLOATING_OR_COMPLEX, Sample, op
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def Atan2(xp: ModuleType, y: Array, x: Array):
 @Atan2.gradient(needs="y, x")
 def _(call: GradientCall, dz: Tensor):
     y, x = call.y, call.x
-    scale = arithmetic.RealDiv(dz, arithmetic.AddV2(elementwise.Square(x), elementwise.Square(y)))
+    scale = division.RealDiv(dz, arithmetic.AddV2(elementwise.Square(x), elementwise.Square(y)))
     return arithmetic.Mul(x, scale), elementwise.Neg(arithmetic.Mul(y, scale))
 
 
@@ -294,4 +294,4 @@ SigmoidGrad.reference(lambda y, dy: dy * (np.conj(y) - np.conj(y) ** 2))
 @tensor_function
 def log_sigmoid(x: TensorLike, name: str | None = None):
     """log(sigmoid(x)), elementwise, exact for large negative x."""
-    return elementwise.Neg(activation.Softplus(elementwise.Neg(x)))
+    return elementwise.Neg(softplus.Softplus(elementwise.Neg(x)))

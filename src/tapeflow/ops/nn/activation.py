@@ -12,54 +12,28 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.construction import ZerosLike
 from tapeflow.ops.array.joining import ConcatV2
+from tapeflow.ops.array.like import ZerosLike
 from tapeflow.ops.array.rows import StopGradient
 from tapeflow.ops.linalg import matmul
-from tapeflow.ops.math import casting, comparison, elementwise, trigonometric
+from tapeflow.ops.math import casting, choice, comparison, trigonometric
 from tapeflow.ops.nn import bias
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import FLOATING, REAL, Sample, op
-from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
-# Points on both sides of every kink, none on one.
-_LINE = np.array([-7.5, -2.0, -0.5, -1e-3, 1e-3, 0.5, 2.0, 5.5, 6.5, 30.0])
-
-
-def line_samples(rng: SampleGenerator):
-    yield Sample(_LINE)
-    yield Sample(rng.normal(2, 3))
-    yield Sample(rng.normal())
-    yield Sample(rng.normal(0, 3))
-    special = np.array([np.nan, np.inf, -np.inf, 0.0, -1000.0, 1000.0])
-    yield Sample(special, differentiable=False)
-
-
-def require_same_shape(name: str, a, b) -> None:
-    if a.shape != b.shape:
-        raise invalid(
-            f"Inputs to operation {name} of type {name} must have the same size and shape.  "
-            f"Input 0: {shape_text(a.shape)} != input 1: {shape_text(b.shape)}"
-        )
-
-
-def pair_samples(rng: SampleGenerator):
-    yield Sample(rng.normal(len(_LINE)), _LINE)
-    yield Sample(rng.normal(2, 0), rng.normal(2, 0))
-    yield Sample(rng.normal(2), rng.normal(1), raises=InvalidArgumentError)
-    yield Sample(rng.normal(2), rng.normal(2, 1), raises=InvalidArgumentError)
-
-
-def _zero(dy: Tensor):
-    """The gradient of a step function: zeros."""
-    return ZerosLike(dy)
+from tapeflow.ops.nn.activation_samples import (
+    LINE_TYPES,
+    line_samples,
+    pair_samples,
+    require_same_shape,
+    zero_gradient,
+)
 
 
 @op("Relu", "features: T -> activations: T", types={"T": REAL}, shape=shapes.elementwise, promotes="weakness")
@@ -89,7 +63,7 @@ ReluGrad.batching(batching.elementwise)
 
 @ReluGrad.gradient(needs="features")
 def _(call: GradientCall, dy: Tensor):
-    return ReluGrad(dy, call.features), _zero(dy)
+    return ReluGrad(dy, call.features), zero_gradient(dy)
 
 
 ReluGrad.samples(pair_samples)
@@ -136,7 +110,7 @@ Relu6Grad.batching(batching.elementwise)
 
 @Relu6Grad.gradient(needs="features")
 def _(call: GradientCall, dy: Tensor):
-    return Relu6Grad(dy, call.features), _zero(dy)
+    return Relu6Grad(dy, call.features), zero_gradient(dy)
 
 
 Relu6Grad.samples(pair_samples)
@@ -166,8 +140,8 @@ def _(call: GradientCall, dy: Tensor):
 @LeakyRelu.samples
 def _(rng: SampleGenerator):
     yield from line_samples(rng)
-    yield Sample(_LINE, alpha=-0.5)
-    yield Sample(_LINE, alpha=1.5)
+    yield Sample(LINE_TYPES, alpha=-0.5)
+    yield Sample(LINE_TYPES, alpha=1.5)
 
 
 @LeakyRelu.reference
@@ -187,7 +161,7 @@ LeakyReluGrad.batching(batching.elementwise)
 
 @LeakyReluGrad.gradient(needs="features")
 def _(call: GradientCall, dy: Tensor):
-    return LeakyReluGrad(dy, call.features, call.alpha), _zero(dy)
+    return LeakyReluGrad(dy, call.features, call.alpha), zero_gradient(dy)
 
 
 LeakyReluGrad.samples(pair_samples)
@@ -222,7 +196,7 @@ def leaky_relu(features, alpha: TensorLike = 0.2, name: str | None = None):
         known = static_value(alpha)
         if known is None:
             slope = StopGradient(convert_to_tensor(alpha, features.dtype))
-            return comparison.SelectV2(features > 0, features, features * slope)
+            return choice.SelectV2(features > 0, features, features * slope)
         alpha = float(known)
     return LeakyRelu(features, alpha)
 
@@ -354,112 +328,6 @@ def _(gradients: np.ndarray, outputs: np.ndarray):
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """The self-normalising exponential linear unit of Klambauer et al. (2017)."""
     return Selu(features)
-
-
-@op(
-    "Softplus", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
-    promotes="weakness",
-)
-def Softplus(xp: ModuleType, features: Array):
-    return xp.maximum(features, features.dtype.type(0)) + xp.log1p(xp.exp(-xp.abs(features)))
-
-
-@Softplus.gradient(needs="features")
-def _(call: GradientCall, dy: Tensor):
-    return SoftplusGrad(dy, call.features)
-
-
-Softplus.samples(line_samples)
-Softplus.reference(
-    lambda features: np.logaddexp(0.0, features.astype(np.float64)).astype(features.dtype)
-)
-
-
-@op("SoftplusGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
-    shape=shapes.merged)  # fmt: skip
-def SoftplusGrad(xp: ModuleType, gradients: Array, features: Array):
-    require_same_shape("SoftplusGrad", gradients, features)
-    small = xp.exp(-xp.abs(features))
-    one = features.dtype.type(1)
-    return gradients * (xp.where(features < 0, small, one) / (one + small))
-
-
-SoftplusGrad.batching(batching.elementwise)
-
-
-@SoftplusGrad.gradient(needs="gradients, features")
-def _(call: GradientCall, dy: Tensor):
-    s = trigonometric.sigmoid(call.features)
-    return SoftplusGrad(dy, call.features), dy * call.gradients * s * (1 - s)
-
-
-SoftplusGrad.samples(pair_samples)
-
-
-@SoftplusGrad.reference
-def _(gradients: np.ndarray, features: np.ndarray):
-    return (gradients / (1 + np.exp(-features.astype(np.float64)))).astype(features.dtype)
-
-
-@api("math.softplus", "nn.softplus")
-@tensor_function
-def softplus(features: TensorLike, name: str | None = None) -> Tensor:
-    """log(1 + exp(features)), without overflow."""
-    return Softplus(features)
-
-
-@op(
-    "Softsign", "features: T -> activations: T", types={"T": FLOATING}, shape=shapes.elementwise,
-    promotes="weakness",
-)
-def Softsign(xp: ModuleType, features: Array):
-    return features / (xp.abs(features) + features.dtype.type(1))
-
-
-@Softsign.gradient(needs="features")
-def _(call: GradientCall, dy: Tensor):
-    return SoftsignGrad(dy, call.features)
-
-
-Softsign.samples(line_samples)
-
-
-@Softsign.reference
-def _(features: np.ndarray):
-    with np.errstate(invalid="ignore"):
-        return np.where(features >= 0, features / (1 + features), features / (1 - features)).astype(
-            features.dtype
-        )
-
-
-@op("SoftsignGrad", "gradients: T, features: T -> backprops: T", types={"T": FLOATING},
-    shape=shapes.merged)  # fmt: skip
-def SoftsignGrad(xp: ModuleType, gradients: Array, features: Array):
-    require_same_shape("SoftsignGrad", gradients, features)
-    return gradients / xp.square(xp.abs(features) + features.dtype.type(1))
-
-
-SoftsignGrad.batching(batching.elementwise)
-
-
-@SoftsignGrad.gradient(needs="gradients, features")
-def _(call: GradientCall, dy: Tensor):
-    x = call.features
-    slope = -2 * elementwise.sign(x) / (1 + elementwise.abs(x)) ** 3
-    return SoftsignGrad(dy, x), dy * call.gradients * slope
-
-
-SoftsignGrad.samples(pair_samples)
-SoftsignGrad.reference(
-    lambda gradients, features: (gradients * (1 + np.abs(features)) ** -2.0).astype(features.dtype)
-)
-
-
-@api("math.softsign", "nn.softsign")
-@tensor_function
-def softsign(features: TensorLike, name: str | None = None) -> Tensor:
-    """features / (1 + |features|)."""
-    return Softsign(features)
 
 
 @api(v2="nn.crelu")

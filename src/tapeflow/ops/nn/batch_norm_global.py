@@ -11,7 +11,7 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import derived, shapes
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.math import arithmetic, elementwise, reductions
 from tapeflow.ops.signature import boolean, number
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -129,8 +129,8 @@ def _(call: GradientCall, *dys):
     def gradients(t, m, v, gamma, backprop):
         rate = elementwise.Rsqrt(v + call.variance_epsilon)
         scale = rate * gamma if call.scale_after_normalization else rate
-        total = reduction.reduce_sum(backprop, [0, 1, 2])
-        along = reduction.reduce_sum(arithmetic.Mul(backprop, t - m), [0, 1, 2])
+        total = reductions.reduce_sum(backprop, [0, 1, 2])
+        along = reductions.reduce_sum(arithmetic.Mul(backprop, t - m), [0, 1, 2])
         dg = along * rate if call.scale_after_normalization else zeros_like(along)
         return backprop * scale, -total * scale, along * scale * rate * rate / -2, total, dg
 

@@ -13,10 +13,11 @@ from tapeflow.core import context
 from tapeflow.core.annotations import FloatLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
-from tapeflow.ops.array.rows import Identity, Shape
-from tapeflow.ops.math import casting, comparison
-from tapeflow.ops.random import distributions as random
-from tapeflow.ops.random.stateless import stateless_uniform
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.math import casting, choice, comparison
+from tapeflow.ops.random import functions
+from tapeflow.ops.random.stateless_functions import stateless_uniform
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
 
@@ -45,7 +46,7 @@ def dropout(
     >>> tf.reduce_mean(tf.cast(tf.nn.dropout(tf.ones([10]), rate=0.0) == 1.0, tf.float32))
     <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
     """
-    return _dropped(x, rate, noise_shape, functools.partial(random.uniform, seed=seed))
+    return _dropped(x, rate, noise_shape, functools.partial(functions.uniform, seed=seed))
 
 
 @api("nn.experimental.stateless_dropout")
@@ -127,7 +128,7 @@ def _dropped(x: Any, rate, noise_shape, sampler: Callable[..., Any]):
         scaled = x / (1 - rate)
     noise = sampler(shape=_noise_shape(x, noise_shape), dtype=x.dtype)
     keep = comparison.greater_equal(noise, rate)
-    result = comparison.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
+    result = choice.where(keep, scaled, convert_to_tensor(0, dtype=x.dtype))
     if not context.executing_eagerly():
         result.set_shape(x.shape)  # also where the shape of the rate, or of the noise, is not known
     return result

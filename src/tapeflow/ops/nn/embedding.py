@@ -11,13 +11,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import FloatLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.partition import DynamicPartition, ParallelDynamicStitch
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.partition import DynamicPartition, ParallelDynamicStitch
 from tapeflow.ops.math import arithmetic, casting, clip
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
 
 

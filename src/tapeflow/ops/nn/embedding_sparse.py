@@ -9,20 +9,21 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.selection import unique
-from tapeflow.ops.math import comparison
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.unique import unique
+from tapeflow.ops.math import choice, comparison
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import DivNoNan
 from tapeflow.ops.math.elementwise import Sqrt
-from tapeflow.ops.math.reduction import reduce_prod
-from tapeflow.ops.math.segment import segment_sum
+from tapeflow.ops.math.reductions import reduce_prod
+from tapeflow.ops.math.segment_functions import segment_sum
 from tapeflow.ops.nn.embedding import embedding_lookup_v1
 from tapeflow.ops.ragged.tensor import RaggedTensor
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 from tapeflow.ops.sparse.segment import (
     sparse_segment_mean,
     sparse_segment_sqrt_n,
@@ -158,21 +159,21 @@ def safe_embedding_lookup_sparse_v1(
     sizes = sparse_ids.dense_shape
     rank = size_of(sizes, 0)
     flat = stack([reduce_prod(sizes[: rank - 1]), sizes[rank - 1]])
-    ids = sparse.reshape(sparse_ids, flat)
+    ids = shaping.reshape(sparse_ids, flat)
     weights = None
     if sparse_weights is not None:
         weights = SparseTensor(ids.indices, sparse_weights.values, ids.dense_shape)
     ids, weights = _retained(ids, weights, comparison.greater_equal(ids.values, 0))
     if weights is not None and combiner != "sum":
         ids, weights = _retained(ids, weights, comparison.greater(weights.values, 0))
-    ids, empty = sparse.fill_empty_rows(ids, default_id or 0)
+    ids, empty = shaping.fill_empty_rows(ids, default_id or 0)
     if weights is not None:
-        weights, _ = sparse.fill_empty_rows(weights, 1.0)
+        weights, _ = shaping.fill_empty_rows(weights, 1.0)
     out = embedding_lookup_sparse_v1(
         tables, ids, weights, partition_strategy, name, combiner, max_norm, allow_fast_lookup
     )
     if default_id is None:
-        out = comparison.where(reshape(empty, [-1, 1]), zeros_like(out), out)
+        out = choice.where(reshape(empty, [-1, 1]), zeros_like(out), out)
     outer = cast(sizes[: rank - 1], dtypes.int32)
     out_shape = concat([outer, shape_of(out)[1:]], 0)
     shaped = reshape(out, out_shape)
@@ -183,8 +184,8 @@ def safe_embedding_lookup_sparse_v1(
 
 def _retained(ids: SparseTensor, weights: SparseTensor | None, valid: Tensor):
     if weights is not None:
-        weights = sparse.retain(weights, valid)
-    return sparse.retain(ids, valid), weights
+        weights = shaping.retain(weights, valid)
+    return shaping.retain(ids, valid), weights
 
 
 @api(v2="nn.safe_embedding_lookup_sparse")

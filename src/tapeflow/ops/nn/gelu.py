@@ -14,8 +14,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.derived import vjp
-from tapeflow.ops.math import elementwise, special, trigonometric
-from tapeflow.ops.nn.activation import line_samples, pair_samples, require_same_shape
+from tapeflow.ops.math import elementwise, trigonometric
+from tapeflow.ops.nn.activation_samples import line_samples, pair_samples, require_same_shape
+from tapeflow.ops.special import functions as special
 from tapeflow.ops.table import FLOATING, Sample, op
 
 if TYPE_CHECKING:

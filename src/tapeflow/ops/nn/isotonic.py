@@ -13,14 +13,15 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.array import layout
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array import layout, transposing
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import elementwise
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.segment import unsorted_segment_mean
+from tapeflow.ops.math.segment_functions import unsorted_segment_mean
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.static import size_of
 from tapeflow.ops.table import REAL, Sample, op
@@ -153,8 +154,8 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis=-1):
     rank = inputs.shape.rank
     if rank is not None and not -rank <= axis < rank:
         raise InvalidArgumentError(None, None, f"axis {axis} is out of range for shape {inputs.shape}")
-    swap = layout.axis_swapped(inputs, axis)
-    x = inputs if swap is None else layout.transpose(inputs, swap)
+    swap = transposing.axis_swapped(inputs, axis)
+    x = inputs if swap is None else transposing.transpose(inputs, swap)
     found = IsotonicRegression(x if decreasing else elementwise.Neg(x), kind)
     if decreasing and swap is None:
         return found
@@ -162,4 +163,4 @@ def isotonic_regression(inputs: Any, decreasing: bool = True, axis=-1):
     y = y if decreasing else elementwise.Neg(y)
     if swap is None:
         return y, segments
-    return layout.transpose(y, swap), layout.transpose(segments, swap)
+    return transposing.transpose(y, swap), transposing.transpose(segments, swap)

@@ -12,14 +12,15 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.construction import ZerosLike, ones, zeros
+from tapeflow.ops.array.construction import ones, zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import ExpandDims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.like import ZerosLike
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.control.flow import cond
 from tapeflow.ops.derived import vjp
-from tapeflow.ops.math import elementwise, reduction
+from tapeflow.ops.math import elementwise, reductions
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -41,9 +42,9 @@ def _given(weights: Tensor, x: Tensor, filled: Callable[..., Any]):
 
 def _normalized(x: Tensor, epsilon: float):
     """The rows of `x` with mean 0 and variance 1, their means and what they were multiplied by."""
-    mean = reduction.reduce_mean(x, -1, True)
+    mean = reductions.reduce_mean(x, -1, True)
     centred = x - mean
-    variance = reduction.reduce_mean(elementwise.square(centred), -1, True)
+    variance = reductions.reduce_mean(elementwise.square(centred), -1, True)
     rate = elementwise.rsqrt(variance + epsilon)
     return centred * rate, mean, rate
 
@@ -54,7 +55,7 @@ def _composed(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float):
     gamma, beta = _given(gamma, x, ones), _given(beta, x, zeros)
     y = y if gamma is None else y * gamma
     y = y if beta is None else y + beta
-    return y, reduction.reduce_sum(mean, -1), reduction.reduce_sum(rate, -1)
+    return y, reductions.reduce_sum(mean, -1), reductions.reduce_sum(rate, -1)
 
 
 def _slopes(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rate: Tensor):
@@ -63,7 +64,7 @@ def _slopes(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rate: Tensor):
     normal = (x - mean) * rate
     gamma = _given(gamma, x, ones)
     g = dy if gamma is None else dy * gamma
-    pull = reduction.reduce_mean(g, -1, True) + normal * reduction.reduce_mean(g * normal, -1, True)
+    pull = reductions.reduce_mean(g, -1, True) + normal * reductions.reduce_mean(g * normal, -1, True)
     return (g - pull) * rate, dy * normal, dy
 
 
@@ -71,8 +72,8 @@ def _of_columns(x: Tensor):
     """`x` added up over all axes but the last."""
     rank = x.shape.rank
     if rank is not None:
-        return reduction.reduce_sum(x, list(range(rank - 1)))
-    return reduction.reduce_sum(reshape(x, concat([[-1], shape_of(x)[-1:]], 0)), 0)
+        return reductions.reduce_sum(x, list(range(rank - 1)))
+    return reductions.reduce_sum(reshape(x, concat([[-1], shape_of(x)[-1:]], 0)), 0)
 
 
 def _composed_gradient(dy: Tensor, x: Tensor, gamma: Tensor, mean: Tensor, rate: Tensor, epsilon: float):
@@ -201,7 +202,7 @@ def _(call: BatchedCall):
         return None
     dy, x, mean, rate = (call.with_batch(i) for i in inputs)
     dx, *terms = _slopes(dy, x, call.inputs[2], mean, rate)
-    return [dx, *(reduction.reduce_sum(each, list(range(1, call.ranks[1]))) for each in terms)]
+    return [dx, *(reductions.reduce_sum(each, list(range(1, call.ranks[1]))) for each in terms)]
 
 
 @LayerNormRowsGrad.gradient(needs="dy, x, gamma, mean, rate")

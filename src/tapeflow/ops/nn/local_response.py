@@ -14,7 +14,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array import construction, layout
+from tapeflow.ops.array import layout, ranges
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
 from tapeflow.ops.math import casting, elementwise
@@ -62,7 +62,7 @@ def _(call: GradientCall, dy: Tensor):
     if isinstance(channels, int):
         band = _band(channels, call.depth_radius, x.dtype.as_numpy_dtype)
     else:
-        line = construction.range(channels)
+        line = ranges.range(channels)
         apart = elementwise.abs(layout.ExpandDims(line, 1) - line)
         band = casting.cast(apart <= call.depth_radius, x.dtype)
     rows = as_shape([-1, channels])

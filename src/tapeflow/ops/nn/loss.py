@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,14 @@ from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.broadcasting import sum_to_shape
-from tapeflow.ops.array.construction import ZerosLike, ones_like, zeros_like
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.joining import ConcatV2
-from tapeflow.ops.array.layout import ExpandDims, Reshape, Transpose
-from tapeflow.ops.array.rows import Rank, Shape, StopGradient
+from tapeflow.ops.array.layout import ExpandDims, Reshape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import StopGradient
+from tapeflow.ops.array.sizes import Rank, Shape
+from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.linalg.matmul import BatchMatMulV2
-from tapeflow.ops.math import casting, comparison, elementwise, reduction
+from tapeflow.ops.math import casting, reductions
 from tapeflow.ops.nn.softmax import LogSoftmax, Softmax
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import as_shape, product, size_of, sizes_of
@@ -32,7 +32,7 @@ from tapeflow.ops.table import FLOATING, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
-    from tapeflow.ops.row_types import BatchedCall, GradientCall, SampleGenerator, ShapeCall
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
 def _surprise(xp: ModuleType, x: Any):
@@ -277,7 +277,7 @@ def _cross_entropy_of_any_rank(logits, labels, axis):
         perm = ConcatV2([every[:axis], every[axis + 1 :], every[axis : axis + 1]], 0)
         logits, labels = Transpose(logits, perm), Transpose(labels, perm)
     shape = Shape(logits)
-    rows = as_shape([reduction.reduce_prod(shape[:-1]), shape[-1]])
+    rows = as_shape([reductions.reduce_prod(shape[:-1]), shape[-1]])
     loss = SoftmaxCrossEntropyWithLogits(
         Reshape(logits, rows), Reshape(labels, as_shape([-1, size_of(labels, -1)]))
     )[0]
@@ -292,7 +292,7 @@ def softmax_cross_entropy_with_logits_v1(
     axis: AxisLike | None = None,
 ):
     """`softmax_cross_entropy_with_logits` of 1.x: no gradient flows into `labels`."""
-    _require_both("softmax_cross_entropy_with_logits", labels, logits)
+    require_both("softmax_cross_entropy_with_logits", labels, logits)
     return softmax_cross_entropy_with_logits(
         StopGradient(labels), logits, dim if axis is None else axis
     )
@@ -311,7 +311,7 @@ def softmax_cross_entropy_with_logits_v2_v1(
     return softmax_cross_entropy_with_logits(labels, logits, -1 if axis is None else axis)
 
 
-def _require_both(name: str, labels: Any, logits: Any) -> None:
+def require_both(name: str, labels: Any, logits: Any) -> None:
     if labels is None or logits is None:
         raise ValueError(
             f"Both `labels` and `logits` must be provided for {name}"
@@ -375,172 +375,5 @@ def sparse_softmax_cross_entropy_with_logits_v1(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ):
     """`sparse_softmax_cross_entropy_with_logits`, whose arguments 1.x wants by keyword."""
-    _require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    require_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
     return sparse_softmax_cross_entropy_with_logits(labels, logits)
-
-
-def _pair(labels, logits):
-    logits = convert_to_tensor(logits)
-    labels = convert_to_tensor(labels, dtype=logits.dtype)
-    if not logits.shape.is_compatible_with(labels.shape):
-        raise ValueError(
-            f"`logits` and `labels` must have the same shape, received ({logits.shape} vs {labels.shape})."
-        )
-    return labels, logits
-
-
-@api("nn.sigmoid_cross_entropy_with_logits")
-@tensor_function
-@graph_scope("logistic_loss")
-def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None):
-    """Compute the cross-entropy of independent probabilities, given as logits, without overflow.
-
-    It is `-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
-
-    Args:
-      labels: the true probabilities, of the shape and dtype of `logits`.
-      logits: a floating tensor.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of losses of their dtype and shape.
-
-    Raises:
-      ValueError: where the shapes differ, or one is missing.
-
-    >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0]).numpy().round(4)
-    array([0.6931, 0.6931], dtype=float32)
-    """
-    _require_both("sigmoid_cross_entropy_with_logits", labels, logits)
-    labels, logits = _pair(labels, logits)
-    # max(x, 0) - x * z + log(1 + exp(-|x|)), with branches chosen so that the gradient at 0 is right.
-    zeros = ZerosLike(logits)
-    positive = comparison.greater_equal(logits, zeros)
-    upper = comparison.where(positive, logits, zeros)
-    size = comparison.where(positive, -logits, logits)
-    return upper - logits * labels + elementwise.log1p(elementwise.exp(size))
-
-
-@api(v2="nn.weighted_cross_entropy_with_logits")
-@tensor_function
-@graph_scope("logistic_loss")
-def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight, name: str | None = None):
-    """Compute `tf.nn.sigmoid_cross_entropy_with_logits` with the term of positive labels multiplied by a weight.
-
-    It is `-pos_weight * labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`.
-
-    Args:
-      labels: the true probabilities, of the shape and dtype of `logits`.
-      logits: a floating tensor.
-      pos_weight: the weight, a number or a tensor that broadcasts: above 1, what is missed costs more than what is
-        wrongly found.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of losses of their dtype and shape.
-
-    Raises:
-      ValueError: where the shapes differ.
-    """
-    labels, logits = _pair(labels, logits)
-    weight = 1 + (pos_weight - 1) * labels
-    zeros = ZerosLike(logits)
-    negative = comparison.where(comparison.less(logits, zeros), -logits, zeros)
-    return (1 - labels) * logits + weight * (
-        elementwise.log1p(elementwise.exp(-elementwise.abs(logits))) + negative
-    )
-
-
-@api(v1="nn.weighted_cross_entropy_with_logits")
-@tensor_function
-@graph_scope("logistic_loss")
-def weighted_cross_entropy_with_logits_v1(
-    labels: TensorLike | None = None, logits: TensorLike | None = None, pos_weight=None, name: str | None = None,
-    targets: TensorLike | None = None,
-):
-    """`weighted_cross_entropy_with_logits` with the 1.x spelling `targets` of `labels`."""
-    if labels is not None and targets is not None:
-        raise ValueError("Cannot specify both 'targets' and 'labels'.")
-    return weighted_cross_entropy_with_logits(
-        targets if labels is None else labels, logits, pos_weight
-    )
-
-
-@api("nn.log_poisson_loss")
-@tensor_function
-@graph_scope("log_poisson_loss")
-def log_poisson_loss(
-    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
-):
-    """Compute `exp(log_input) - log_input * targets`, the loss of a Poisson rate given as its logarithm.
-
-    Args:
-      targets: a floating tensor of counts.
-      log_input: the logarithms of the rates, of the shape and dtype of `targets`.
-      compute_full_loss: whether to add Stirling's approximation of `log(targets!)`, for targets above 1.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor of losses of their dtype and shape.
-
-    Raises:
-      ValueError: where the shapes differ.
-    """
-    log_input = convert_to_tensor(log_input)
-    targets = convert_to_tensor(targets, dtype=log_input.dtype)
-    if not log_input.shape.is_compatible_with(targets.shape):
-        raise ValueError(
-            "`log_input` and `targets` must have the same shape, received "
-            f"({log_input.shape} vs {targets.shape})."
-        )
-    loss = elementwise.exp(log_input) - log_input * targets
-    if compute_full_loss:
-        stirling = (
-            targets * elementwise.log(targets)
-            - targets
-            + 0.5 * elementwise.log(2 * math.pi * targets)
-        )
-        small = comparison.logical_and(
-            comparison.greater_equal(targets, ZerosLike(targets)),
-            comparison.less_equal(targets, ones_like(targets)),
-        )
-        loss = loss + comparison.where(small, zeros_like(targets), stirling)
-    return loss
-
-
-@op("L2Loss", "t: T -> output: T", types={"T": FLOATING}, shape=shapes.scalar)
-def L2Loss(xp: ModuleType, t: Array):
-    return (xp.square(t).sum() / t.dtype.type(2)).astype(t.dtype)
-
-
-@L2Loss.batching
-def _(call: BatchedCall):
-    rank = call.ranks[0]
-    if rank is None:
-        return None
-    return [reduction.Sum(call.inputs[0] * call.inputs[0], list(range(1, rank + 1))) / 2]
-
-
-@L2Loss.gradient(needs="t")
-def _(call: GradientCall, dy: Tensor):
-    return call.t * dy
-
-
-@L2Loss.samples
-def _(rng: SampleGenerator):
-    yield Sample(rng.normal(3))
-    yield Sample(rng.normal(2, 3))
-    yield Sample(rng.normal())
-    yield Sample(rng.normal(0))
-
-
-@L2Loss.reference
-def _(t: np.ndarray):
-    return np.array(sum(float(v) ** 2 for v in np.ravel(t)) / 2, t.dtype)
-
-
-@api("nn.l2_loss")
-@tensor_function
-def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
-    """Half the sum of the squares of `t`, a scalar."""
-    return L2Loss(t)

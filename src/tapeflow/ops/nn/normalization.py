@@ -11,12 +11,13 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, FloatLike, IntLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops.array.construction import ZerosLike
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import Reshape, Squeeze
-from tapeflow.ops.array.rows import Shape, Size, StopGradient
+from tapeflow.ops.array.like import ZerosLike
+from tapeflow.ops.array.rows import StopGradient
+from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, reduction
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, reductions
 from tapeflow.ops.nn.batch_norm import FusedBatchNormV3
 from tapeflow.ops.static import as_shape, product, rank_of, sizes_of, static_value
 
@@ -48,8 +49,8 @@ def moments(
     """
     x = convert_to_tensor(x)
     wide = casting.cast(x, dtypes.float32) if x.dtype in _NARROW else x
-    mean = reduction.reduce_mean(wide, axes, True)
-    variance = reduction.reduce_mean(
+    mean = reductions.reduce_mean(wide, axes, True)
+    variance = reductions.reduce_mean(
         arithmetic.squared_difference(wide, StopGradient(mean)), axes, True
     )
     if not keepdims:
@@ -69,7 +70,7 @@ def _without(x: Tensor, axes):
     if axes is None:
         return Reshape(x, [])
     # The sum over one element is that element.
-    return reduction.reduce_sum(x, axes) if known is None else Squeeze(x, np.ravel(known).tolist())
+    return reductions.reduce_sum(x, axes) if known is None else Squeeze(x, np.ravel(known).tolist())
 
 
 def _axis_set(axes, rank: int):
@@ -112,10 +113,10 @@ def weighted_moments(x: Any, axes: AxisLike, frequency_weights, keepdims: bool =
         weights = casting.cast(weights, x.dtype)
     # Weights that were broadcast still count once for every element.
     spread = weights + ZerosLike(x)
-    total = reduction.reduce_sum(spread, axes, True)
-    mean = reduction.reduce_sum(weights * x, axes, True) / total
+    total = reductions.reduce_sum(spread, axes, True)
+    mean = reductions.reduce_sum(weights * x, axes, True) / total
     variance = (
-        reduction.reduce_sum(weights * arithmetic.squared_difference(x, mean), axes, True) / total
+        reductions.reduce_sum(weights * arithmetic.squared_difference(x, mean), axes, True) / total
     )
     if not keepdims:
         mean, variance = _without(mean, axes), _without(variance, axes)
@@ -160,7 +161,7 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
     gone = static_value(axes)
     if gone is None or x.shape.rank is None:
         gone = Reshape(casting.cast(axes, dtypes.int32), [-1])
-        count = reduction.reduce_prod(gather(Shape(x), gone % rank_of(x)))
+        count = reductions.reduce_prod(gather(Shape(x), gone % rank_of(x)))
     else:
         sizes = sizes_of(x)
         gone = sorted(_axis_set(gone, len(sizes)))
@@ -173,8 +174,8 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
         first, second = x - shift, arithmetic.squared_difference(x, shift)
     return (
         count,
-        reduction.reduce_sum(first, gone, keepdims),
-        reduction.reduce_sum(second, gone, keepdims),
+        reductions.reduce_sum(first, gone, keepdims),
+        reductions.reduce_sum(second, gone, keepdims),
         shift,
     )
 
@@ -355,10 +356,10 @@ def l2_normalize(
     if x.dtype.is_complex:
         size = elementwise.square(elementwise.abs(x))
         norm = elementwise.rsqrt(
-            arithmetic.maximum(reduction.reduce_sum(size, axis, True), epsilon)
+            arithmetic.maximum(reductions.reduce_sum(size, axis, True), epsilon)
         )
         return x * casting.cast(norm, x.dtype)
-    total = reduction.reduce_sum(elementwise.square(x), axis, True)
+    total = reductions.reduce_sum(elementwise.square(x), axis, True)
     return x * elementwise.rsqrt(arithmetic.maximum(total, epsilon))
 
 
@@ -369,4 +370,4 @@ def zero_fraction(value: TensorLike, name: str | None = None):
     """The share of zeros among the elements of `value`, a float32 scalar (NaN if there are none)."""
     value = convert_to_tensor(value)
     zeros = casting.cast(comparison.equal(value, ZerosLike(value)), dtypes.float32)
-    return reduction.reduce_sum(zeros) / casting.cast(Size(value), dtypes.float32)
+    return reductions.reduce_sum(zeros) / casting.cast(Size(value), dtypes.float32)

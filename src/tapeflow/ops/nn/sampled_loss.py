@@ -11,17 +11,18 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.construction import ones_like, zeros_like
-from tapeflow.ops.array.joining import concat, stack
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.rows import StopGradient
-from tapeflow.ops.array.scatter import scatter_nd
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.scatter import scatter_nd
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import Log
-from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.nn import loss
-from tapeflow.ops.nn.candidate_sampling import (
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.nn import loss, sigmoid_loss
+from tapeflow.ops.nn.candidate_functions import (
     compute_accidental_hits,
     log_uniform_candidate_sampler,
 )
@@ -81,7 +82,7 @@ def nce_loss_v1(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
         remove_accidental_hits, partition_strategy,
     )  # fmt: skip
-    return reduce_sum(loss.sigmoid_cross_entropy_with_logits(labels=shares, logits=logits), 1)
+    return reduce_sum(sigmoid_loss.sigmoid_cross_entropy_with_logits(labels=shares, logits=logits), 1)
 
 
 @api(v2="nn.nce_loss")

@@ -14,9 +14,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.layout import Transpose, axis_swapped
+from tapeflow.ops.array.transposing import Transpose, axis_swapped
 from tapeflow.ops.deprecation import renamed
-from tapeflow.ops.math import elementwise, reduction
+from tapeflow.ops.math import elementwise, reductions
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -118,7 +118,7 @@ def _gradient_samples(rng: SampleGenerator):
 
 def _softmax_slope(gradients: Tensor, softmax: Tensor):
     """What `SoftmaxGrad` computes, made of ops that TensorFlow knows."""
-    return (gradients - reduction.reduce_sum(gradients * softmax, -1, True)) * softmax
+    return (gradients - reductions.reduce_sum(gradients * softmax, -1, True)) * softmax
 
 
 @op(
@@ -136,8 +136,8 @@ SoftmaxGrad.composite = _softmax_slope
 @SoftmaxGrad.gradient(needs="gradients, softmax")
 def _(call: GradientCall, dy: Tensor):
     own, y = call.gradients, call.softmax
-    total = reduction.reduce_sum(own * y, -1, True)
-    return SoftmaxGrad(dy, y), dy * (own - total) - own * reduction.reduce_sum(dy * y, -1, True)
+    total = reductions.reduce_sum(own * y, -1, True)
+    return SoftmaxGrad(dy, y), dy * (own - total) - own * reductions.reduce_sum(dy * y, -1, True)
 
 
 SoftmaxGrad.samples(_gradient_samples)
@@ -153,7 +153,7 @@ def _(gradients: np.ndarray, softmax: np.ndarray):
 
 def _log_softmax_slope(gradients: Tensor, logsoftmax: Tensor):
     """What `LogSoftmaxGrad` computes, made of ops that TensorFlow knows."""
-    return gradients - reduction.reduce_sum(gradients, -1, True) * elementwise.exp(logsoftmax)
+    return gradients - reductions.reduce_sum(gradients, -1, True) * elementwise.exp(logsoftmax)
 
 
 @op(
@@ -171,8 +171,8 @@ LogSoftmaxGrad.composite = _log_softmax_slope
 @LogSoftmaxGrad.gradient(needs="gradients, logsoftmax")
 def _(call: GradientCall, dy: Tensor):
     e = elementwise.exp(call.logsoftmax)
-    pull = reduction.reduce_sum(dy * e, -1, True)
-    return dy - pull, -reduction.reduce_sum(call.gradients, -1, True) * e * dy
+    pull = reductions.reduce_sum(dy * e, -1, True)
+    return dy - pull, -reductions.reduce_sum(call.gradients, -1, True) * e * dy
 
 
 LogSoftmaxGrad.samples(_gradient_samples)

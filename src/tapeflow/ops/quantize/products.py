@@ -18,8 +18,8 @@ from tapeflow.core.annotations import Array, DTypeLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.convolution.rows import convolve
 from tapeflow.ops.convolution.sliding import sliding_rule, spatial, windows
+from tapeflow.ops.convolution.taps import convolve
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import dtype, ints, one_of
 from tapeflow.ops.table import Sample, op

@@ -14,8 +14,8 @@ from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import names_itself, public_methods
 from tapeflow.core.tensor_shape import TensorShape, as_shape
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.queue.rows import (
     FIFOQueueV2,
     PaddingFIFOQueueV2,

@@ -14,14 +14,15 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.ragged.tensor import (
     RaggedTensor,
     as_ragged_or_tensor,

@@ -12,20 +12,26 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import as_shape as shape_of
-from tapeflow.ops.array.broadcasting import broadcast_to, repeat
+from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill, zeros
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import boolean_mask, gather
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.layout import Transpose, expand_dims, reshape
-from tapeflow.ops.array.rows import Shape, identity
-from tapeflow.ops.array.scatter import tensor_scatter_nd_update
-from tapeflow.ops.array.unravel import unravel_index
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import repeat
+from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.control.assertions import assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
-from tapeflow.ops.math import arithmetic, reduction
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
+from tapeflow.ops.indexing.unravel import unravel_index
+from tapeflow.ops.math import arithmetic, reductions
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_and
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.static import static_value
@@ -71,7 +77,7 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
     lengths = ragged.row_lengths()
     rows = ragged.nrows() if wanted[0] is None else cast(wanted[0], kind)
     if wanted[1] is None:
-        longest = reduction.reduce_max(concat([zeros([1], kind), lengths], 0))
+        longest = reductions.reduce_max(concat([zeros([1], kind), lengths], 0))
     else:
         longest = cast(wanted[1], kind)
     row, column = columns_of(ragged)
@@ -154,9 +160,9 @@ def from_tensor(tensor: Tensor, lengths, padding, ragged_rank: int, row_splits_d
         padding = convert_to_tensor(padding, tensor.dtype)
         full = equal(tensor, padding)
         if rank is not None and rank > 2:
-            full = reduction.reduce_all(full, axis=list(range(2, rank)))
+            full = reductions.reduce_all(full, axis=list(range(2, rank)))
         ends = expand_dims(range_(1, columns + 1, dtype=kind), 0) * cast(~full, kind)
-        lengths = reduction.reduce_max(concat([zeros(stack([rows, 1]), kind), ends], 1), axis=1)
+        lengths = reductions.reduce_max(concat([zeros(stack([rows, 1]), kind), ends], 1), axis=1)
     elif lengths is None:
         flat = reshape(tensor, concat([reshape(rows * columns, [1]), sizes[2:]], 0))
         return RaggedTensor.from_uniform_row_length(flat, columns, rows)
@@ -195,7 +201,7 @@ def to_sparse(ragged: RaggedTensor):
     inner = values.shape.rank
     if inner != 1:
         cells = cast(Shape(values)[1:], kind)
-        each = reduction.reduce_prod(cells)
+        each = reductions.reduce_prod(cells)
 
         number = range_(count * each)
         inside = unravel_index(number % arithmetic.maximum(each, 1), arithmetic.maximum(cells, 1))

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Tensor
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import boolean_mask, gather
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.math import arithmetic
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.math import arithmetic, division
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import logical_and, where
-from tapeflow.ops.math.comparison import where as places
-from tapeflow.ops.math.segment import unsorted_segment_sum
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.choice import where as places
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum
 from tapeflow.ops.ragged.convert import columns_of
 from tapeflow.ops.ragged.functions import boolean_mask as masked
 from tapeflow.ops.ragged.functions import expand_dims, gather_rows, ranges_of
@@ -129,7 +131,7 @@ def _cut(ragged: RaggedTensor, part):
     start, stop = bound(part.start, column * 0), bound(part.stop, length)
     kept = logical_and(column >= start, column < stop)
     if step != 1:
-        kept = logical_and(kept, arithmetic.floormod(column - start, step) == 0)
+        kept = logical_and(kept, division.floormod(column - start, step) == 0)
     lengths = unsorted_segment_sum(cast(kept, kind), row, ragged.nrows())
     values = ragged.values
     if isinstance(values, RaggedTensor):
@@ -152,7 +154,7 @@ def _cut_backwards(ragged, part, step: int):
         return arithmetic.minimum(arithmetic.maximum(value, -1), lengths - 1)
 
     start, stop = bound(part.start, lengths - 1), bound(part.stop, lengths * 0 - 1)
-    counts = arithmetic.maximum(-arithmetic.floordiv(start - stop, step), 0)
+    counts = arithmetic.maximum(-division.floordiv(start - stop, step), 0)
     picked = RaggedTensor.from_row_lengths(
         ranges_of(counts * 0, counts), counts, validate=False
     )

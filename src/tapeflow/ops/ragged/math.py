@@ -10,23 +10,27 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import ones_like, zeros
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import Shape, identity, stop_gradient
+from tapeflow.ops.array.rows import identity, stop_gradient
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import (
     arithmetic,
     comparison,
     cumulative,
+    division,
     division_no_nan,
     elementwise,
-    reduction,
-    segment,
+    logic,
+    reductions,
+    segment_functions,
 )
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import is_finite, where
-from tapeflow.ops.math.segment import unsorted_segment_max
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.float_kinds import is_finite
+from tapeflow.ops.math.segment_functions import unsorted_segment_max
 from tapeflow.ops.ragged import text as ragged_text
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.broadcast import elementwise as of_both
@@ -95,7 +99,7 @@ def _reduce_one(of_all: Callable[..., Any], aggregate: Callable[..., Any], value
     if axis == 0:
         _, column = columns_of(value)
         lengths = concat([zeros([1], value.row_splits.dtype), value.row_lengths()], 0)
-        return _segments(aggregate, value.values, column, reduction.reduce_max(lengths))
+        return _segments(aggregate, value.values, column, reductions.reduce_max(lengths))
     if axis == 1:
         return _segments(aggregate, value.values, value.value_rowids(), value.nrows())
     return value.with_values(_reduce_one(of_all, aggregate, value.values, axis - 1))
@@ -110,14 +114,14 @@ def _function(name: str, of_all: Callable[..., Any], aggregate: Callable[..., An
     return public(reduce)
 
 
-reduce_sum = _function("reduce_sum", reduction.reduce_sum, segment.unsorted_segment_sum)
-reduce_prod = _function("reduce_prod", reduction.reduce_prod, segment.unsorted_segment_prod)
-reduce_min = _function("reduce_min", reduction.reduce_min, segment.unsorted_segment_min)
-reduce_max = _function("reduce_max", reduction.reduce_max, segment.unsorted_segment_max)
+reduce_sum = _function("reduce_sum", reductions.reduce_sum, segment_functions.unsorted_segment_sum)
+reduce_prod = _function("reduce_prod", reductions.reduce_prod, segment_functions.unsorted_segment_prod)
+reduce_min = _function("reduce_min", reductions.reduce_min, segment_functions.unsorted_segment_min)
+reduce_max = _function("reduce_max", reductions.reduce_max, segment_functions.unsorted_segment_max)
 
 
 def _log_of_sum(data, axis, keepdims: bool):
-    return reduction.reduce_logsumexp(data, axis, keepdims)
+    return reductions.reduce_logsumexp(data, axis, keepdims)
 
 
 @public
@@ -148,7 +152,7 @@ def segment_mean(data, segment_ids, num_segments, name: str | None = None):
     ones = data.with_flat_values(ones_like(data.flat_values))
     total = segment_sum(data, segment_ids, num_segments)
     count = segment_sum(ones, segment_ids, num_segments)
-    return of_both(arithmetic.truediv, total, count) if isinstance(total, RaggedTensor) else (
+    return of_both(division.truediv, total, count) if isinstance(total, RaggedTensor) else (
         division_no_nan.divide_no_nan(total, count)
     )
 
@@ -158,7 +162,7 @@ def segment_sqrt_n(data, segment_ids, num_segments, name: str | None = None):
     ones = data.with_flat_values(ones_like(data.flat_values))
     total = segment_sum(data, segment_ids, num_segments)
     count = map_flat_values(elementwise.sqrt, segment_sum(ones, segment_ids, num_segments))
-    return of_both(arithmetic.truediv, total, count) if isinstance(total, RaggedTensor) else (
+    return of_both(division.truediv, total, count) if isinstance(total, RaggedTensor) else (
         division_no_nan.divide_no_nan(total, count)
     )
 
@@ -188,14 +192,14 @@ def _segment_function(name: str, aggregate: Callable[..., Any]):
     return of_segments
 
 
-segment_sum = _segment_function("sum", segment.unsorted_segment_sum)
-segment_prod = _segment_function("prod", segment.unsorted_segment_prod)
-segment_min = _segment_function("min", segment.unsorted_segment_min)
-segment_max = _segment_function("max", segment.unsorted_segment_max)
+segment_sum = _segment_function("sum", segment_functions.unsorted_segment_sum)
+segment_prod = _segment_function("prod", segment_functions.unsorted_segment_prod)
+segment_min = _segment_function("min", segment_functions.unsorted_segment_min)
+segment_max = _segment_function("max", segment_functions.unsorted_segment_max)
 
 
 def _mean_of(data, axis, keepdims: bool):
-    return reduction.reduce_mean(data, axis, keepdims)
+    return reductions.reduce_mean(data, axis, keepdims)
 
 
 @public
@@ -221,8 +225,8 @@ def reduce_mean(
 def divide(x, y):
     """x / y, either of them ragged; the quotient of integers is a float64."""
     if isinstance(x, RaggedTensor) or isinstance(y, RaggedTensor):
-        return of_both(arithmetic.truediv, x, y)
-    return arithmetic.truediv(x, y)
+        return of_both(division.truediv, x, y)
+    return division.truediv(x, y)
 
 
 def cumsum(x, axis=0, exclusive: bool = False, reverse: bool = False, name: str | None = None):
@@ -289,8 +293,8 @@ def _product_of(value, axis, keepdims: bool):
     return reduce_prod(value, axis, keepdims)
 
 
-reduce_all = _truth(_product_of, reduction.reduce_all)
-reduce_any = _truth(reduce_sum, reduction.reduce_any)
+reduce_all = _truth(_product_of, reductions.reduce_all)
+reduce_any = _truth(reduce_sum, reductions.reduce_any)
 
 
 # Operators
@@ -299,10 +303,10 @@ _BINARY = {
     "add": arithmetic.add,
     "sub": arithmetic.subtract,
     "mul": arithmetic.multiply,
-    "truediv": arithmetic.truediv,
-    "div": arithmetic.truediv,
-    "floordiv": arithmetic.floordiv,
-    "mod": arithmetic.floormod,
+    "truediv": division.truediv,
+    "div": division.truediv,
+    "floordiv": division.floordiv,
+    "mod": division.floormod,
     "pow": arithmetic.pow,
 }
 _COMPARISONS = {
@@ -312,9 +316,9 @@ _COMPARISONS = {
     "lt": comparison.less,
 }
 _LOGIC = {
-    "and": comparison.logical_and,
-    "or": comparison.logical_or,
-    "xor": comparison.logical_xor,
+    "and": logic.logical_and,
+    "or": logic.logical_or,
+    "xor": logic.logical_xor,
 }
 
 
@@ -366,7 +370,7 @@ def _install() -> None:
         "__hash__": _hash,
         "__neg__": lambda self: map_flat_values(elementwise.negative, self),
         "__abs__": lambda self: map_flat_values(elementwise.abs, self),
-        "__invert__": lambda self: map_flat_values(comparison.logical_not, self),
+        "__invert__": lambda self: map_flat_values(logic.logical_not, self),
     }
     for name, function in own.items():
         setattr(RaggedTensor, name, function)

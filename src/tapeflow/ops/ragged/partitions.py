@@ -12,11 +12,12 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.ops.array.rows import Shape, Size, identity
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.control.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import static_value
 
 INDEX = (dtypes.int32, dtypes.int64)

@@ -15,7 +15,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.math.segment import UnsortedSegmentSum
 from tapeflow.ops.signature import Preferring, dtype, integer
 from tapeflow.ops.table import ANY, INDEX, Sample, op

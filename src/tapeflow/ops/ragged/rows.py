@@ -13,7 +13,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.broadcasting import broadcast_to
-from tapeflow.ops.array.scatter import tensor_scatter_nd_update
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
 from tapeflow.ops.table import ANY, NUMERIC, Sample, op
 from tapeflow.ops.validate import invalid, one_value, shape_text
 

@@ -18,18 +18,18 @@ from tapeflow.core.public import dispatched_class_methods, public_methods, serve
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 from tapeflow.core.structures import nest
-from tapeflow.ops.array.broadcasting import repeat
 from tapeflow.ops.array.construction import fill, ones_like, zeros
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.array.selection import searchsorted
-from tapeflow.ops.math import reduction
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.tiling import repeat
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.selection import searchsorted
+from tapeflow.ops.math import reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.cumulative import cumsum
-from tapeflow.ops.math.segment import unsorted_segment_sum
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.partitions import (
     INDEX,
@@ -357,7 +357,7 @@ class RaggedTensor:
         nested = self.nested_row_lengths()
         sizes = [reshape(self.nrows(kind), [1])]
         for lengths in nested:
-            longest = reduction.reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
+            longest = reductions.reduce_max(concat([zeros([1], lengths.dtype), lengths], 0))
             sizes.append(reshape(cast(longest, kind), [1]))
         shape = concat([*sizes, cast(Shape(self.flat_values)[1:], kind)], 0)
         return shape if axis is None else gather(shape, axis)

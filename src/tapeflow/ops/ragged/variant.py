@@ -17,7 +17,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.lists.payload import dtype_of, element
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.signature import Preferring, boolean, dtype, integer

@@ -19,12 +19,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.ops import shapes
+from tapeflow.ops.array.bitcast import Bitcast
 from tapeflow.ops.array.construction import fill, zeros_like
-from tapeflow.ops.array.joining import concat, stack, unstack
-from tapeflow.ops.array.layout import Bitcast, Reshape
-from tapeflow.ops.array.slicing import Slice
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import Reshape
+from tapeflow.ops.array.stacking import stack, unstack
+from tapeflow.ops.indexing.slicing import Slice
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_prod
+from tapeflow.ops.math.reductions import reduce_prod
 from tapeflow.ops.random.binomial import StatefulRandomBinomial
 from tapeflow.ops.random.distributions import between, scaled, shape_tensor, sizes_of_shape
 from tapeflow.ops.random.stateless import (

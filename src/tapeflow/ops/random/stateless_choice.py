@@ -19,7 +19,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, public
 from tapeflow.ops import shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.random import philox
 from tapeflow.ops.random.distributions import (
     GAMMA_FLOATS,

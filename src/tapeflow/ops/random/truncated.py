@@ -17,7 +17,8 @@ from tapeflow.core.errors import InternalError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.random import philox
-from tapeflow.ops.random.distributions import shape_tensor, sizes_of_shape, uniform
+from tapeflow.ops.random.distributions import shape_tensor, sizes_of_shape
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.random.stateless import SEED_TYPES, from_seed, seeded
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.table import INDEX, Sample, op

@@ -18,7 +18,8 @@ from tapeflow.ops import shapes
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
 from tapeflow.ops.recurrent.cudnn_layout import NETWORK_ATTRS, Layout, layout
-from tapeflow.ops.recurrent.rows import RecurrentSequence, RecurrentSequenceGrad
+from tapeflow.ops.recurrent.rows import RecurrentSequence
+from tapeflow.ops.recurrent.sequence_gradient import RecurrentSequenceGrad
 from tapeflow.ops.recurrent.steps import KEPT
 from tapeflow.ops.table import FLOATING, op
 from tapeflow.ops.validate import invalid, known, shape_text

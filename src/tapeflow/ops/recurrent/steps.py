@@ -13,13 +13,14 @@ from typing import Any
 from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, transpose
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import cond, while_loop
 from tapeflow.ops.derived import vjp
 from tapeflow.ops.lists.tensor_array import TensorArray
-from tapeflow.ops.math import comparison
+from tapeflow.ops.math import choice
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
 from tapeflow.ops.nn.activation import relu
 
@@ -127,7 +128,7 @@ def sequence(
         new_h, new_c, kept = step(_OPS, cell, inputs.read(t), recurrent, bias, h, c)
         if masks is not None:
             left = expand_dims(masks.read(t), 1)
-            new_h, new_c = comparison.where(left, h, new_h), comparison.where(left, c, new_c)
+            new_h, new_c = choice.where(left, h, new_h), choice.where(left, c, new_c)
         for new, old in ((new_h, h), (new_c, c)):
             if hasattr(new, "set_shape"):
                 new.set_shape(old.shape)

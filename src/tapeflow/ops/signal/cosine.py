@@ -13,14 +13,14 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math import arithmetic, complex_numbers
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import Rsqrt
 from tapeflow.ops.math.trigonometric import Cos, Sin
-from tapeflow.ops.signal import spectral
+from tapeflow.ops.signal import fft_functions
 from tapeflow.ops.signal.frames import frame, overlap_and_add
 from tapeflow.ops.signal.windows import vorbis_window
 from tapeflow.ops.static import size_of, static_value
@@ -77,9 +77,9 @@ def _transform(x: Tensor, kind: int, norm):
     count = cast(n, x.dtype)
     if kind == 1:
         mirrored = joining.concat([x, reorder.reverse(x, [-1])[..., 1:-1]], -1)
-        return real(spectral.rfft(mirrored))
+        return real(fft_functions.rfft(mirrored))
     if kind == 2:
-        spectrum = spectral.rfft(x, [2 * n])[..., :n]
+        spectrum = fft_functions.rfft(x, [2 * n])[..., :n]
         y = 2 * real(spectrum * _turn(n, x.dtype, 0, -1))
         return y * _weights(n, 0.5 * Rsqrt(count), math.sqrt(2)) if norm == "ortho" else y
     if kind == 3:
@@ -87,9 +87,9 @@ def _transform(x: Tensor, kind: int, norm):
             x = x * _weights(n, Rsqrt(count), math.sqrt(0.5))
         spectrum = _as_complex(x) * _turn(n, x.dtype, 0, 1)
         spectrum = joining.concat([spectrum, _zeros(spectrum, 1)], -1)
-        return spectral.irfft(spectrum, [2 * n])[..., :n] * (2 * count)
+        return fft_functions.irfft(spectrum, [2 * n])[..., :n] * (2 * count)
     padded = _as_complex(x) * _turn(n, x.dtype, 0, -1)
-    spectrum = spectral.fft(joining.concat([padded, _zeros(padded, n)], -1))[..., :n]
+    spectrum = fft_functions.fft(joining.concat([padded, _zeros(padded, n)], -1))[..., :n]
     y = 2 * real(spectrum * _turn(n, x.dtype, 0.5, -1))
     return y * (math.sqrt(0.5) * Rsqrt(count)) if norm == "ortho" else y
 

@@ -13,17 +13,18 @@ from tapeflow.core.annotations import IntLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, int_array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import graph_scope, public, tensor_function
-from tapeflow.ops.array import layout, padding
-from tapeflow.ops.array.broadcasting import tile
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import concat, stack
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.math import arithmetic, comparison
+from tapeflow.ops.array import layout, padding, transposing
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import tile
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.math import arithmetic, choice, comparison, division
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_min, reduce_sum
-from tapeflow.ops.math.segment import unsorted_segment_sum
-from tapeflow.ops.signal import spectral
+from tapeflow.ops.math.reductions import reduce_min, reduce_sum
+from tapeflow.ops.math.segment_functions import unsorted_segment_sum
+from tapeflow.ops.signal import fft_functions
 from tapeflow.ops.signal.windows import default_window
 from tapeflow.ops.static import as_shape, rank_of, size_of, sizes_of, static_value
 
@@ -125,7 +126,7 @@ def _dynamic_frames(signal, length, step: int, pad_end, pad_value, where, size):
         missing = arithmetic.maximum((count - 1) * step + length - size, 0)
         rank = rank_of(signal)
         here = comparison.equal(range_(rank), where if where >= 0 else rank + where)
-        after = comparison.SelectV2(here, missing, 0)
+        after = choice.SelectV2(here, missing, 0)
         pads = stack([after * 0, after], 1)
         signal = padding.PadV2(signal, pads, convert_to_tensor(pad_value, signal.dtype))
     else:
@@ -168,19 +169,19 @@ def overlap_and_add(signal: Any, frame_step: TensorLike, name: str | None = None
         order = concat([every[-2:], every[:-2]], 0)
         size = arithmetic.maximum((frames - 1) * step + length, 0)
         places = _places(frames, step, length)
-        sums = unsorted_segment_sum(layout.transpose(signal, order), places, size)
-        return layout.transpose(sums, concat([every[1:-1], every[:1]], 0))
+        sums = unsorted_segment_sum(transposing.transpose(signal, order), places, size)
+        return transposing.transpose(sums, concat([every[1:-1], every[:1]], 0))
     size = max((frames - 1) * step + length, 0)
     at = np.arange(frames)[:, None] * step + np.arange(length)
     order = [rank - 2, rank - 1, *range(rank - 2)]
-    sums = unsorted_segment_sum(layout.transpose(signal, order), at.astype(np.int32), size)
-    return layout.transpose(sums, [*range(1, rank - 1), 0])
+    sums = unsorted_segment_sum(transposing.transpose(signal, order), at.astype(np.int32), size)
+    return transposing.transpose(sums, [*range(1, rank - 1), 0])
 
 
 def _enclosing_power_of_two(length):
     if not isinstance(length, int):
         powers = 2 ** np.arange(31)
-        return reduce_min(comparison.SelectV2(powers >= length, powers.astype(np.int32), 2**30))
+        return reduce_min(choice.SelectV2(powers >= length, powers.astype(np.int32), 2**30))
     return 1 << max(length - 1, 0).bit_length()
 
 
@@ -215,7 +216,7 @@ def stft(
     framed = frame(signals, length, frame_step, pad_end=pad_end)
     if window_fn is not None:
         framed = arithmetic.Mul(framed, window_fn(length, dtype=framed.dtype))
-    return spectral.rfft(framed, [size])
+    return fft_functions.rfft(framed, [size])
 
 
 @api("signal.inverse_stft")
@@ -248,11 +249,11 @@ def inverse_stft(
     size = (
         _enclosing_power_of_two(length) if fft_length is None else _count(fft_length, "fft_length")
     )
-    frames = spectral.irfft(stfts, [size])[..., :length]
+    frames = fft_functions.irfft(stfts, [size])[..., :length]
     if not isinstance(length, int) or not isinstance(size, int) or frames.shape.rank is None:
         missing = arithmetic.maximum(length - size, 0)
         last = comparison.equal(range_(rank_of(frames)), rank_of(frames) - 1)
-        after = comparison.SelectV2(last, missing, 0)
+        after = choice.SelectV2(last, missing, 0)
         frames = padding.pad(frames, stack([after * 0, after], 1))
     elif size < length:
         pads = [[0, 0]] * (frames.shape.rank - 1) + [[0, length - size]]
@@ -283,6 +284,6 @@ def inverse_stft_window_fn(frame_step: IntLike, forward_window_fn=default_window
         overlaps = -(-length // step)
         squares = padding.pad(arithmetic.Mul(forward, forward), [[0, overlaps * step - length]])
         total = reduce_sum(layout.reshape(squares, [overlaps, step]), 0)
-        return arithmetic.RealDiv(forward, tile(total, [overlaps])[:length])
+        return division.RealDiv(forward, tile(total, [overlaps])[:length])
 
     return window

@@ -11,8 +11,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import padding
-from tapeflow.ops.array.construction import linspace
 from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.ranges import linspace
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import Log, Rsqrt

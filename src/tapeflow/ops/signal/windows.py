@@ -14,10 +14,11 @@ from tapeflow.core.annotations import DTypeLike, IntLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array import joining, reorder
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.rows import StopGradient
-from tapeflow.ops.math import arithmetic, bessel, comparison, cumulative, elementwise, trigonometric
+from tapeflow.ops.math import arithmetic, choice, comparison, cumulative, elementwise, trigonometric
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.special import bessel
 from tapeflow.ops.static import static_value
 
 
@@ -54,7 +55,7 @@ def _raised_cosine(name: str, window_length, periodic, dtype: DTypeLike, a, b):
         places = cast(range_(length), dtypes.float64) * (2 * math.pi)
         # A window of one element has a period of zero, and is 1.
         waves = trigonometric.cos(places / cast(arithmetic.maximum(period, 1), dtypes.float64))
-        return cast(comparison.SelectV2(comparison.equal(length, 1), 1.0, a - b * waves), dtype)
+        return cast(choice.SelectV2(comparison.equal(length, 1), 1.0, a - b * waves), dtype)
     if length == 1:
         return _weights(np.ones(1), dtype)
     return _weights(a - b * np.cos(2 * math.pi * np.arange(length) / period), dtype)
@@ -145,7 +146,7 @@ def _kaiser(length: int, beta):
     middle = cast(length - 1, dtypes.float64) / 2
     places = cast(range_(length), dtypes.float64)
     # Of a window of one element the middle is the only place.
-    away = (places - middle) / comparison.SelectV2(middle > 0, middle, 1.0)
+    away = (places - middle) / choice.SelectV2(middle > 0, middle, 1.0)
     roots = elementwise.sqrt(arithmetic.maximum(1 - away * away, 0.0))
     return bessel.bessel_i0(shape * roots) / bessel.bessel_i0(shape)
 

@@ -12,7 +12,7 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.gather import GatherNd
+from tapeflow.ops.indexing.gather_nd import GatherNd
 from tapeflow.ops.lists.payload import element
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.sparse.csr_payload import boxed, check_shape, matrix_in, of_entries

@@ -12,7 +12,7 @@ from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.array.layout import Transpose
+from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.linalg.matmul import BatchMatMulV2
 from tapeflow.ops.lists.payload import dtype_of
 from tapeflow.ops.math.conjugate import Conj

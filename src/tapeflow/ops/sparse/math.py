@@ -15,35 +15,28 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import ones
-from tapeflow.ops.array.gather import gather, gather_nd
-from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import Reshape, expand_dims, reshape
-from tapeflow.ops.array.rows import Rank, Shape
-from tapeflow.ops.array.scatter import ScatterNd, tensor_scatter_nd_update
+from tapeflow.ops.array.layout import Reshape, reshape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.folding import fold_at
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.gather_nd import gather_nd
+from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
-from tapeflow.ops.math import arithmetic, reduction
-from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math import division, reductions
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.sparse.parts import checked, grouped, order, places, summed
 from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, dense_of, sparse_rule, values_of
-from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import FLOATING_OR_COMPLEX, INDEX, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
+from tapeflow.ops.sparse.elementwise import SparseDenseCwiseAdd
+from tapeflow.ops.sparse.merging import OTHER, bad_parts, merged
+
 _INDICES64 = (dtypes.int64, dtypes.int32)
-
-
-def _bad_parts(*rest):
-    """Samples of parts that make no sparse tensor, with what follows them."""
-    values = np.ones(4)
-    for parts in ((INDICES, values[:2], SHAPE), (INDICES[0], values, SHAPE), (INDICES + 9, values, SHAPE),
-                  (INDICES, values[None], SHAPE)):  # fmt: skip
-        yield Sample(*parts, *rest, raises=InvalidArgumentError)
 
 
 # Product with a dense matrix
@@ -104,7 +97,7 @@ def _(call: GradientCall, dy: Tensor):
     if call.adjoint_a:
         rows, columns = columns, rows
     b = matrix_transpose(conj(call.b)) if call.adjoint_b else call.b
-    d_values = reduction.reduce_sum(gather(dy, rows) * conj(gather(b, columns)), 1)
+    d_values = reductions.reduce_sum(gather(dy, rows) * conj(gather(b, columns)), 1)
     d_b = SparseTensorDenseMatMul(
         call.a_indices, call.a_values, call.a_shape, dy, not call.adjoint_a, False
     )
@@ -124,7 +117,7 @@ def _(rng: SampleGenerator):
     yield Sample(INDICES, values, SHAPE, rng.normal(3, 2), raises=InvalidArgumentError)
     yield Sample(INDICES, values, SHAPE, rng.normal(4), raises=InvalidArgumentError)
     yield Sample(INDICES, values, SHAPE[:1], rng.normal(4, 2), raises=InvalidArgumentError)
-    yield from _bad_parts(rng.normal(4, 2))
+    yield from bad_parts(rng.normal(4, 2))
     yield Sample(INDICES[::-1], values, SHAPE, rng.normal(4, 2))  # rows against their order
 
 
@@ -159,24 +152,12 @@ def _(call: GradientCall, dy: Tensor):
 def _(rng: SampleGenerator):
     yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(3, 4))
     yield Sample(INDICES, values_of(rng), SHAPE, rng.normal(4, 4), raises=InvalidArgumentError)
-    yield from _bad_parts(rng.normal(3, 4))
+    yield from bad_parts(rng.normal(3, 4))
 
 
 SparseTensorDenseAdd.reference(
     lambda indices, values, shape, b: dense_of(indices, values, shape) + b
 )
-
-# Sum of two
-
-
-def _merged(a_indices, b_indices):
-    """(indices of the union in order, which of them each of a is, the same of b)."""
-    both = np.concatenate([a_indices, b_indices])
-    by = order(both)
-    firsts, runs = grouped(both[by])
-    back = np.zeros(len(both), np.int64)
-    back[by] = runs
-    return both[by][firsts], back[: len(a_indices)], back[len(a_indices) :]
 
 
 _REAL_OF = (*REAL,)
@@ -202,7 +183,7 @@ def SparseAdd(
         )
     if sizes != other:
         raise invalid(f"Input shapes must match: got {shape_text(sizes)} and {shape_text(other)}")
-    union, at_a, at_b = _merged(a_indices, b_indices)
+    union, at_a, at_b = merged(a_indices, b_indices)
     total = np.zeros(len(union), a_values.dtype)
     fold_at(np.add, total, at_a, a_values)
     fold_at(np.add, total, at_b, b_values)
@@ -218,19 +199,16 @@ def _(call: GradientCall, *dy):
     return None, d_a, None, None, d_b, None, None
 
 
-_OTHER = np.array([[0, 1], [0, 3], [2, 0], [2, 2]])
-
-
 @SparseAdd.samples
 def _(rng: SampleGenerator):
     a, b = values_of(rng), rng.normal(4)
-    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, 0.0, differentiable=(1, 4))
-    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, np.array(0.8), differentiable=(1, 4))
-    yield Sample(INDICES, a, SHAPE, _OTHER[:0], b[:0], SHAPE, 0.0, differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, OTHER, b, SHAPE, 0.0, differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, OTHER, b, SHAPE, np.array(0.8), differentiable=(1, 4))
+    yield Sample(INDICES, a, SHAPE, OTHER[:0], b[:0], SHAPE, 0.0, differentiable=(1, 4))
     for shape in (SHAPE + 1, np.array([3, 4, 1])):
-        yield Sample(INDICES, a, SHAPE, _OTHER, b, shape, 0.0, raises=InvalidArgumentError)
-    yield Sample(INDICES, a, SHAPE, _OTHER, b, SHAPE, [0.0], raises=InvalidArgumentError)
-    yield from _bad_parts(_OTHER, b, SHAPE, 0.0)
+        yield Sample(INDICES, a, SHAPE, OTHER, b, shape, 0.0, raises=InvalidArgumentError)
+    yield Sample(INDICES, a, SHAPE, OTHER, b, SHAPE, [0.0], raises=InvalidArgumentError)
+    yield from bad_parts(OTHER, b, SHAPE, 0.0)
 
 
 @SparseAdd.reference
@@ -269,10 +247,10 @@ def SparseAddGrad(
 
 @SparseAddGrad.samples
 def _(rng: SampleGenerator):
-    union = np.unique(np.concatenate([INDICES, _OTHER]), axis=0)
-    yield Sample(rng.normal(len(union)), INDICES, _OTHER, union)
-    yield Sample(rng.normal(2), INDICES, _OTHER, union, raises=InvalidArgumentError)
-    yield Sample(rng.normal(len(union)), INDICES[:, :1], _OTHER, union, raises=InvalidArgumentError)
+    union = np.unique(np.concatenate([INDICES, OTHER]), axis=0)
+    yield Sample(rng.normal(len(union)), INDICES, OTHER, union)
+    yield Sample(rng.normal(2), INDICES, OTHER, union, raises=InvalidArgumentError)
+    yield Sample(rng.normal(len(union)), INDICES[:, :1], OTHER, union, raises=InvalidArgumentError)
 
 
 @SparseAddGrad.reference
@@ -349,7 +327,7 @@ def _reducing(name: str, ufunc: Callable[..., Any], types):
             for keep in (False, True):
                 yield Sample(INDICES, values, SHAPE, np.array(axes, np.int32), keep_dims=keep)
         yield Sample(INDICES, values, SHAPE, np.array(2, np.int32), raises=InvalidArgumentError)
-        yield from _bad_parts(np.array(0, np.int32))
+        yield from bad_parts(np.array(0, np.int32))
 
     def reference(indices, values, shape: Sequence[Any], axes, keep_dims: bool):
         axes = tuple(np.ravel(axes).tolist())
@@ -380,10 +358,10 @@ SparseReduceMax, SparseReduceMaxSparse = _reducing("SparseReduceMax", np.maximum
 @SparseReduceSum.gradient(needs="input_indices, input_shape, reduction_axes")
 def _(call: GradientCall, dy: Tensor):
     rank = call.shape("input_shape")[0]
-    axes = arithmetic.floormod(reshape(call.reduction_axes, [-1]) + rank, rank)
+    axes = division.floormod(reshape(call.reduction_axes, [-1]) + rank, rank)
     length = Shape(axes)
     kept = tensor_scatter_nd_update(call.input_shape, axes[:, None], ones(length, dtypes.int64))
-    at = arithmetic.floormod(call.input_indices, kept)
+    at = division.floormod(call.input_indices, kept)
     return None, gather_nd(Reshape(dy, kept), at), None, None
 
 
@@ -419,7 +397,7 @@ def _(rng: SampleGenerator):
     yield Sample(INDICES, values_of(rng), SHAPE)
     yield Sample(INDICES[:0], values_of(rng)[:0], SHAPE)
     yield Sample(INDICES[:, :1], values_of(rng), SHAPE[:1], raises=InvalidArgumentError)
-    yield from _bad_parts()
+    yield from bad_parts()
 
 
 @SparseSoftmax.reference
@@ -429,157 +407,3 @@ def _(indices, values, shape):
         own = np.flatnonzero(indices[:, 0] == row) if len(indices) else []
         out[own] = np.exp(values[own]) / np.exp(values[own]).sum()
     return out
-
-
-# Elementwise with a dense tensor, which is broadcast to the sparse one
-
-
-def _aligned(indices, sizes, dense):
-    """The elements of the dense tensor in the places of the sparse one."""
-    rank = len(sizes)
-    lead = rank - dense.ndim
-    fits = lead >= 0 and all(d in (1, n) for d, n in zip(dense.shape, sizes[lead:], strict=True))
-    if not fits:
-        raise invalid(
-            "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
-            f"{shape_text(sizes)} vs. {shape_text(dense.shape)}"
-        )
-    at = tuple(
-        indices[:, lead + k] if n > 1 else np.zeros(len(indices), np.int64)
-        for k, n in enumerate(dense.shape)
-    )
-    return dense[at] if dense.ndim else np.repeat(dense.reshape(1), len(indices))
-
-
-def _places_in(indices, dense):
-    """The same as `_aligned`, of tensors: indices into `dense`."""
-    rank = dense.shape.rank
-    sizes = cast(Shape(dense), dtypes.int64)
-    if rank is None:
-        # With an axis of size 1 in front, there is one in any case.
-        own = arithmetic.minimum(indices[:, Shape(indices)[1] - Rank(dense) :], sizes - 1)
-        return concat([indices[:, :1] * 0, own], 1)
-    own = indices[:, -rank:] if rank else indices[:, :0]
-    return arithmetic.minimum(own, sizes - 1)
-
-
-def _found(dense, at):
-    if dense.shape.rank is None:
-        return gather_nd(expand_dims(dense, 0), at)
-    return gather_nd(dense, at) if dense.shape.rank else dense
-
-
-def _spread(at, values, dense):
-    if dense.shape.rank == 0:
-        return reduction.reduce_sum(values)
-    if dense.shape.rank is None:
-        sizes = cast(Shape(expand_dims(dense, 0)), dtypes.int64)
-        return Reshape(ScatterNd(at, values, sizes), Shape(dense))
-    return ScatterNd(at, values, cast(Shape(dense), dtypes.int64))
-
-
-def _elementwise(name: str, formula: Callable[..., Any]):
-    def kernel(xp: ModuleType, sp_indices, sp_values, sp_shape, dense):
-        sizes = checked(sp_indices, sp_values, sp_shape)
-        other = _aligned(sp_indices, sizes, dense)
-        if name.endswith("Div") and sp_values.dtype.kind in "iu" and (other == 0).any():
-            raise invalid("Integer division by zero")
-        with np.errstate(all="ignore"):
-            return formula(sp_values, other).astype(sp_values.dtype)
-
-    row = op(name, "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T",
-             types={"T": NUMERIC},
-             shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
-
-    @row.samples
-    def _(rng: SampleGenerator):
-        values = values_of(rng)
-        for shape in ((3, 4), (1, 4), (3, 1), (4,), ()):
-            yield Sample(INDICES, values, SHAPE, np.abs(rng.normal(*shape)) + 1)
-        yield Sample(INDICES, values, SHAPE, rng.normal(2, 4), raises=InvalidArgumentError)
-        yield Sample(INDICES, values, SHAPE, rng.normal(1, 3, 4), raises=InvalidArgumentError)
-        yield from _bad_parts(rng.normal(4))
-
-    @row.reference
-    def _(indices: Any, values: Any, shape: Sequence[Any], dense):
-        return formula(values, np.broadcast_to(dense, shape)[tuple(indices.T)])
-
-    return row
-
-
-def _quotient(a, b):
-    if a.dtype.kind in "iu":
-        whole = a // b  # rounded down, where integers are divided towards zero
-        return whole + ((a % b != 0) & ((a < 0) != (b < 0)))
-    return a / b
-
-
-SparseDenseCwiseAdd = _elementwise("SparseDenseCwiseAdd", lambda a, b: a + b)
-SparseDenseCwiseMul = _elementwise("SparseDenseCwiseMul", lambda a, b: a * b)
-SparseDenseCwiseDiv = _elementwise("SparseDenseCwiseDiv", _quotient)
-
-
-@SparseDenseCwiseAdd.gradient(needs="sp_indices, dense")
-def _(call: GradientCall, dy: Tensor):
-    at = _places_in(call.sp_indices, call.dense)
-    return None, dy, None, _spread(at, dy, call.dense)
-
-
-@SparseDenseCwiseMul.gradient(needs="sp_indices, sp_values, dense")
-def _(call: GradientCall, dy: Tensor):
-    at = _places_in(call.sp_indices, call.dense)
-    other = _found(call.dense, at)
-    return None, dy * conj(other), None, _spread(at, dy * conj(call.sp_values), call.dense)
-
-
-@SparseDenseCwiseDiv.gradient(needs="sp_indices, sp_values, dense")
-def _(call: GradientCall, dy: Tensor):
-    at = _places_in(call.sp_indices, call.dense)
-    other = _found(call.dense, at)
-    d_dense = dy * conj(-call.sp_values / (other * other))
-    return None, dy / conj(other), None, _spread(at, d_dense, call.dense)
-
-
-# The larger and the smaller of two sparse tensors
-
-
-def _extremum(name: str, choose: Callable[..., Any]):
-    def kernel(xp: ModuleType, a_indices, a_values, a_shape, b_indices, b_values, b_shape):
-        sizes, other = checked(a_indices, a_values, a_shape), checked(b_indices, b_values, b_shape)
-        if len(sizes) != len(other):
-            raise invalid(
-                f"Operands do not have the same ranks; got shapes: {shape_text(sizes)} and {shape_text(other)}"
-            )
-        if sizes != other:
-            raise invalid(
-                f"Operands' shapes do not match: got {shape_text(sizes)} and {shape_text(other)}"
-            )
-        union, at_a, at_b = _merged(a_indices, b_indices)
-        left, right = np.zeros((2, len(union)), a_values.dtype)
-        left[at_a], right[at_b] = a_values, b_values
-        return union, choose(left, right)
-
-    row = op(name, "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64 "
-             "-> output_indices: int64, output_values: T", types={"T": REAL},
-             ranks="a_indices: 2, a_values: 1, a_shape: 1, b_indices: 2, b_values: 1, b_shape: 1",
-             shape=lambda call: sparse_rule()(call)[:2])(kernel)  # fmt: skip
-    row.gradient(None)
-
-    @row.samples
-    def _(rng: SampleGenerator):
-        yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE)
-        yield Sample(INDICES, values_of(rng), SHAPE, _OTHER, rng.normal(4), SHAPE + 1,
-                     raises=InvalidArgumentError)  # fmt: skip
-        yield from _bad_parts(_OTHER, rng.normal(4), SHAPE)
-
-    @row.reference
-    def _(a_indices, a: np.ndarray, shape: ShapeLike, b_indices, b: np.ndarray, b_shape):
-        whole = choose(dense_of(a_indices, a, shape), dense_of(b_indices, b, shape))
-        at = sorted({tuple(at) for at in (*a_indices.tolist(), *b_indices.tolist())})
-        return np.array(at), np.array([whole[i] for i in at])
-
-    return row
-
-
-SparseSparseMaximum = _extremum("SparseSparseMaximum", np.maximum)
-SparseSparseMinimum = _extremum("SparseSparseMinimum", np.minimum)

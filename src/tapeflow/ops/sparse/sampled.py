@@ -7,14 +7,14 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
-from tapeflow.ops.array.gather import gather_nd
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import static_value
 
 

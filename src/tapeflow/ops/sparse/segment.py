@@ -13,7 +13,7 @@ from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math import segment
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.table import FLOATING, INDEX, REAL, Sample, op

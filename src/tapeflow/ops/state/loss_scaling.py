@@ -10,12 +10,13 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array import layout
-from tapeflow.ops.array.rows import Identity, Rank
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.array.sizes import Rank
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import size_of
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +12,16 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.ops import shapes
-from tapeflow.ops.array import scatter
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.slicing import _MASKS as SLICE_MASKS
-from tapeflow.ops.array.slicing import Slice, numpy_key
-from tapeflow.ops.folding import fold_at
+from tapeflow.ops.indexing import scatter
+from tapeflow.ops.indexing.slicing import Slice
+from tapeflow.ops.indexing.strided_slice import SLICE_MASKS, numpy_key
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.signature import dtype
-from tapeflow.ops.table import ANY, INDEX, NUMERIC, REAL, op
+from tapeflow.ops.table import ANY, INDEX, NUMERIC, op
 from tapeflow.ops.validate import first_out_of_range, invalid, known, shape_text, type_text
 
 if TYPE_CHECKING:
@@ -71,7 +68,7 @@ def _(call: GradientCall, dy: Tensor):
 )
 def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape: bool):
     """With `validate_shape` a value is of the shape of the one before, if any; else of any, whatever was declared."""
-    _check_dtype(resource, value)
+    check_dtype(resource, value)
     if not (validate_shape and resource._is_set):
         resource._set(convert_to_tensor(value, resource._dtype))
         return
@@ -86,7 +83,7 @@ def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape
 AssignVariableOp.gradient(None)
 
 
-def _check_dtype(variable, value: Any) -> None:
+def check_dtype(variable, value: Any) -> None:
     given = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
     held = variable.dtype.base_dtype
     if given != held:
@@ -96,7 +93,7 @@ def _check_dtype(variable, value: Any) -> None:
 
 
 def _updated(resource, value, update):
-    _check_dtype(resource, value)
+    check_dtype(resource, value)
     old = resource.numpy()
     if old.shape != value.shape:
         raise invalid(
@@ -190,7 +187,7 @@ def ResourceGather(
                 f"params.shape {shape_text(params.shape)} and indices.shape {shape_text(indices.shape)} differ in the "
                 f"first {batch_dims} dimensions"
             )
-    _check_range(indices, params.shape[batch_dims])
+    check_range(indices, params.shape[batch_dims])
     if not batch_dims:
         return params[indices]
     batch = np.indices(indices.shape)[:batch_dims]
@@ -204,13 +201,13 @@ def _(call: GradientCall, dy: TensorLike):
     return IndexedSlices(Reshape(dy, rows), Reshape(call.indices, [-1]), shape), None
 
 
-def _check_range(indices, size: int) -> None:
+def check_range(indices, size: int) -> None:
     bad = first_out_of_range(indices, size)
     if bad:
         raise invalid(f"indices{bad[0]} = {bad[1]} is not in [0, {size})")
 
 
-def _tuples(indices: Any, shape: Sequence[Any], what: str):
+def tuples(indices: Any, shape: Sequence[Any], what: str):
     """Index arrays for the leading axes of `shape`, checked."""
     depth = indices.shape[-1]
     for where in np.ndindex(indices.shape[:-1]) if known(indices) else ():
@@ -253,7 +250,7 @@ def ResourceGatherNd(xp: ModuleType, resource: Any, indices: Array, dtype: DType
             "index innermost dimension length must be <= params rank; saw: "
             f"{indices.shape[-1]} vs. {params.ndim}"
         )
-    at = _tuples(indices, params.shape, "param shape ")
+    at = tuples(indices, params.shape, "param shape ")
     return params[at] if at else xp.broadcast_to(params, indices.shape[:-1] + params.shape)
 
 
@@ -262,153 +259,6 @@ def _(call: GradientCall, dy: Tensor):
     return scatter.ScatterNd(
         call.indices, dy, cast(VariableShape(call.resource), call.dtype("indices"))
     ), None
-
-
-def _divide(into, at, values):
-    if np.issubdtype(into.dtype, np.integer):
-        if (values == 0).any():
-            raise invalid("updates must not contain 0")
-        for place, value in zip(np.ndindex(values.shape), values.reshape(-1)):
-            where = tuple(a[place[: a.ndim]] for a in at) + place[at[0].ndim :]
-            into[where] = np.trunc(into[where] / value)
-    else:
-        fold_at(np.divide, into, at, values)
-
-
-def _assign(into: np.ndarray, at: Sequence[np.ndarray], values: np.ndarray):
-    into[at] = values
-
-
-_UPDATES: dict[str, tuple[Callable[..., None], tuple[DType, ...]]] = {
-    "Update": (_assign, ANY),
-    "Add": (partial(fold_at, np.add), NUMERIC),
-    "Sub": (partial(fold_at, np.subtract), NUMERIC),
-    "Mul": (partial(fold_at, np.multiply), NUMERIC),
-    "Div": (_divide, NUMERIC),
-    "Min": (partial(fold_at, np.minimum), REAL),
-    "Max": (partial(fold_at, np.maximum), REAL),
-}
-
-
-def _combined(xp: ModuleType, name: str, params: Any, at: Sequence[Array], updates: Any):
-    """`params`, a fresh array, with `updates` combined into the places `at`."""
-    if xp is np:
-        _UPDATES[name][0](params, at, updates)
-        return params
-    if name == "Div" and np.issubdtype(params.dtype, np.integer):
-        raise UnimplementedError(None, None, "Division of integers into a variable cannot be compiled")
-    how = {"Update": "set", "Sub": "add", "Mul": "multiply", "Div": "divide"}.get(name, name.lower())
-    if name == "Sub":
-        updates = -updates
-    return getattr(params.at[at], how)(updates)
-
-
-def _scattered(call: ShapeCall) -> list:
-    shape, indices, updates = call.variable(0, call.dtype(2)), call.shape(1), call.shape(2)
-    if shape is not None and indices is not None and updates != ():
-        shapes.at_least(shape, 1)
-        shapes.merge(updates, (*indices, *shape[1:]))
-    return []
-
-
-def _scatter_row(name: str):
-    types = _UPDATES[name][1]
-
-    def kernel(xp: ModuleType, resource, indices: Array, updates: Array):
-        _check_dtype(resource, updates)
-        params = xp.array(resource.numpy())
-        if params.ndim < 1 or (updates.ndim and updates.shape != indices.shape + params.shape[1:]):
-            raise invalid(
-                "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
-                f"{shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, params.shape "
-                f"{shape_text(params.shape)}"
-            )
-        _check_range(indices, params.shape[0])
-        with np.errstate(all="ignore"):
-            wide = xp.broadcast_to(updates, indices.shape + params.shape[1:])
-            params = _combined(xp, name, params, (indices,), wide)
-        resource.assign(params)
-
-    row = op(
-        f"ResourceScatter{name}",
-        "resource: resource, indices: Tindices, updates: dtype ->",
-        types={"Tindices": INDEX, "dtype": types},
-        shape=_scattered,
-    )(kernel)
-    row.gradient(None)
-    return row
-
-
-ResourceScatterUpdate = _scatter_row("Update")
-ResourceScatterAdd = _scatter_row("Add")
-ResourceScatterSub = _scatter_row("Sub")
-ResourceScatterMul = _scatter_row("Mul")
-ResourceScatterDiv = _scatter_row("Div")
-ResourceScatterMin = _scatter_row("Min")
-ResourceScatterMax = _scatter_row("Max")
-
-
-def _scattered_nd(call: ShapeCall) -> list:
-    shape, indices, updates = call.variable(0, call.dtype(2)), call.shape(1), call.shape(2)
-    if shape is not None and indices and indices[-1] is not None and updates is not None:
-        if indices[-1] > len(shape):
-            raise invalid(
-                f"indices.shape[-1] must be <= the variable's rank, but saw {list(indices)} and {list(shape)}"
-            )
-        shapes.merge(updates, (*indices[:-1], *shape[indices[-1] :]))
-    return []
-
-
-def _scatter_nd_row(name: str):
-    types = _UPDATES[name][1]
-
-    def kernel(
-        xp: ModuleType, ref, indices: Array, updates: Array, use_locking: bool, bad_indices_policy: str
-    ):
-        _check_dtype(ref, updates)
-        params = xp.array(ref.numpy())
-        if indices.ndim < 1:
-            raise invalid(
-                f"Indices shape must have rank at least one. Found:{shape_text(indices.shape)}"
-            )
-        outer, depth = indices.ndim - 1, indices.shape[-1]
-        if updates.shape[:outer] != indices.shape[:-1]:
-            raise invalid(
-                f"Dimensions [0,{outer}) of indices[shape={shape_text(indices.shape)}] must match dimensions "
-                f"[0,{outer}) of updates[shape={shape_text(updates.shape)}]"
-            )
-        if depth > params.ndim or params.shape[depth:] != updates.shape[outer:]:
-            raise invalid(
-                f"Dimensions [{depth},{params.ndim}) of input[shape={shape_text(params.shape)}] must match dimensions "
-                f"[{outer},{updates.ndim}) of updates[shape={shape_text(updates.shape)}]"
-            )
-        if bad_indices_policy == "IGNORE" and xp is np:
-            inside = ~scatter.outside(indices, params.shape)
-            indices, updates = indices[inside], updates[inside]
-        at = _tuples(indices, params.shape, "shape ")
-        if at:
-            params = _combined(xp, name, params, at, updates)
-        else:
-            for one in updates.reshape(-1, *params.shape):
-                params = _combined(xp, name, params, (), one)
-        ref.assign(params)
-
-    row = op(
-        f"ResourceScatterNd{name}",
-        "ref: resource, indices: Tindices, updates: T ->",
-        types={"Tindices": INDEX, "T": types},
-        attrs={"use_locking": True, "bad_indices_policy": ""},
-        shape=_scattered_nd,
-    )(kernel)
-    row.gradient(None)
-    return row
-
-
-ResourceScatterNdUpdate = _scatter_nd_row("Update")
-ResourceScatterNdAdd = _scatter_nd_row("Add")
-ResourceScatterNdSub = _scatter_nd_row("Sub")
-ResourceScatterNdMin = _scatter_nd_row("Min")
-ResourceScatterNdMax = _scatter_nd_row("Max")
 
 
 def _sliced(call: ShapeCall) -> list:
@@ -426,7 +276,7 @@ def _sliced(call: ShapeCall) -> list:
 def ResourceStridedSliceAssign(
     xp: ModuleType, ref: Any, begin: Array, end: Array, strides: Array, value: Array, **masks
 ):
-    _check_dtype(ref, value)
+    check_dtype(ref, value)
     params = xp.array(ref.numpy())
     key = numpy_key(params.shape, begin, end, strides, masks.values())
     cut = params[key].shape

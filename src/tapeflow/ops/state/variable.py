@@ -31,10 +31,11 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.tracking.trackable import Trackable
-from tapeflow.ops.array import slicing
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.indexing import slicing
 from tapeflow.ops.io.save_slice import SaveSliceInfo
 from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import scatter_rows
 from tapeflow.ops.state.variable_attributes import (
     VariableAttributes,
     delegating_getattribute,
@@ -557,31 +558,31 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
-        return self._scatter(state.ResourceScatterAdd, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterAdd, sparse_delta)
 
     def scatter_sub(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Subtracts slices of an `IndexedSlices` from rows of the value. Returns the variable."""
-        return self._scatter(state.ResourceScatterSub, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterSub, sparse_delta)
 
     def scatter_mul(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Multiplies rows of the value by slices of an `IndexedSlices`. Returns the variable."""
-        return self._scatter(state.ResourceScatterMul, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterMul, sparse_delta)
 
     def scatter_div(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Divides rows of the value by slices of an `IndexedSlices`. Returns the variable."""
-        return self._scatter(state.ResourceScatterDiv, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterDiv, sparse_delta)
 
     def scatter_max(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Raises rows of the value to slices of an `IndexedSlices` at least. Returns the variable."""
-        return self._scatter(state.ResourceScatterMax, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterMax, sparse_delta)
 
     def scatter_min(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Lowers rows of the value to slices of an `IndexedSlices` at most. Returns the variable."""
-        return self._scatter(state.ResourceScatterMin, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterMin, sparse_delta)
 
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Replaces rows of the value by slices of an `IndexedSlices`. Returns the variable."""
-        return self._scatter(state.ResourceScatterUpdate, sparse_delta)
+        return self._scatter(scatter_rows.ResourceScatterUpdate, sparse_delta)
 
     def batch_scatter_update(self, sparse_delta, use_locking: bool = False, name: str | None = None):
         """Replaces rows in each batch: `value[i.., indices[i.., j]] = values[i.., j]`."""
@@ -595,23 +596,23 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def scatter_nd_add(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Adds `updates` to the slices that the rows of `indices` name. Returns the variable."""
-        return self._scatter_nd(state.ResourceScatterNdAdd, indices, updates)
+        return self._scatter_nd(scatter_rows.ResourceScatterNdAdd, indices, updates)
 
     def scatter_nd_sub(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Subtracts `updates` from the slices that the rows of `indices` name. Returns the variable."""
-        return self._scatter_nd(state.ResourceScatterNdSub, indices, updates)
+        return self._scatter_nd(scatter_rows.ResourceScatterNdSub, indices, updates)
 
     def scatter_nd_update(self, indices: Sequence[Any], updates: Sequence[float], name: str | None = None):
         """Replaces the slices that the rows of `indices` name. Returns the variable."""
-        return self._scatter_nd(state.ResourceScatterNdUpdate, indices, updates)
+        return self._scatter_nd(scatter_rows.ResourceScatterNdUpdate, indices, updates)
 
     def scatter_nd_max(self, indices, updates, name: str | None = None):
         """Raises the slices that the rows of `indices` name to `updates` at least."""
-        return self._scatter_nd(state.ResourceScatterNdMax, indices, updates)
+        return self._scatter_nd(scatter_rows.ResourceScatterNdMax, indices, updates)
 
     def scatter_nd_min(self, indices, updates, name: str | None = None):
         """Lowers the slices that the rows of `indices` name to `updates` at most."""
-        return self._scatter_nd(state.ResourceScatterNdMin, indices, updates)
+        return self._scatter_nd(scatter_rows.ResourceScatterNdMin, indices, updates)
 
     def _scatter_nd(self, row: Callable[..., Any], indices: Sequence[Any], updates: Sequence[float]):
         return self._after(row(self, indices, convert_to_tensor(updates, self._dtype)))

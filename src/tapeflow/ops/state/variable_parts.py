@@ -10,13 +10,13 @@ from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.ops import shapes
-from tapeflow.ops.array import slicing
 from tapeflow.ops.array.broadcasting import BroadcastTo
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import Reshape
-from tapeflow.ops.array.rows import Shape
-from tapeflow.ops.array.selection import Where
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing import slicing
+from tapeflow.ops.indexing.where import Where
 from tapeflow.ops.signature import dtype, integer
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.static import joined, rank_of, size_of, static_value

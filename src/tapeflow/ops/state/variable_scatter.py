@@ -10,12 +10,12 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.ops.array.broadcasting import broadcast_to
-from tapeflow.ops.array.construction import range as numbers
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import Shape
+from tapeflow.ops.array.ranges import range as numbers
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.state import rows as state
+from tapeflow.ops.state import scatter_rows
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import is_eager
 
@@ -59,7 +59,7 @@ def scatter_update(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterUpdate, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterUpdate, ref, indices, updates)
 
 
 @api(v1="scatter_add")
@@ -78,7 +78,7 @@ def scatter_add(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterAdd, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterAdd, ref, indices, updates)
 
 
 @api(v1="scatter_sub")
@@ -96,7 +96,7 @@ def scatter_sub(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterSub, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterSub, ref, indices, updates)
 
 
 @api(v1="scatter_mul")
@@ -114,7 +114,7 @@ def scatter_mul(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterMul, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterMul, ref, indices, updates)
 
 
 @api(v1="scatter_div")
@@ -132,7 +132,7 @@ def scatter_div(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterDiv, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterDiv, ref, indices, updates)
 
 
 @api(v1="scatter_min")
@@ -150,7 +150,7 @@ def scatter_min(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterMin, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterMin, ref, indices, updates)
 
 
 @api(v1="scatter_max")
@@ -168,7 +168,7 @@ def scatter_max(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return _scatter(state.ResourceScatterMax, ref, indices, updates)
+    return _scatter(scatter_rows.ResourceScatterMax, ref, indices, updates)
 
 
 @api(v1="scatter_nd_update")

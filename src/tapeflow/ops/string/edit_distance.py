@@ -14,7 +14,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
-from tapeflow.ops.sparse.functions import as_sparse
+from tapeflow.ops.sparse.conversion import as_sparse
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text

@@ -15,7 +15,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import Shape as shape_of
+from tapeflow.ops.array.sizes import Shape as shape_of
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.signature import Preferring, boolean, integer, ints, string
 from tapeflow.ops.static import joined

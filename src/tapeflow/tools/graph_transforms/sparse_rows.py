@@ -14,11 +14,11 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import FailedPreconditionError, InternalError
 from tapeflow.graph.interchange.graph_util import node_name
-from tapeflow.ops.array.gather import Gather, GatherV2
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import ExpandDims, Reshape
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.indexing.gather import Gather, GatherV2
 from tapeflow.ops.io.summary_rows import ScalarSummary
 from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.math.comparison import Equal

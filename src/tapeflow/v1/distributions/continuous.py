@@ -14,14 +14,18 @@ from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.math.comparison import equal, greater, is_nan, logical_and, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal, greater
 from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, log, log1p, sign, sqrt, square
-from tapeflow.ops.math.special import betainc, digamma, erf, erfc, igamma, lgamma, ndtri
-from tapeflow.ops.random.distributions import gamma as random_gamma
-from tapeflow.ops.random.distributions import normal as random_normal
-from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.ops.math.float_kinds import is_nan
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.random.functions import gamma as random_gamma
+from tapeflow.ops.random.functions import normal as random_normal
+from tapeflow.ops.random.functions import uniform as random_uniform
+from tapeflow.ops.special.functions import digamma, erf, erfc, lgamma, ndtri
+from tapeflow.ops.special.incomplete import betainc, igamma
 from tapeflow.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     Distribution,

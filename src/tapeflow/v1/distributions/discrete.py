@@ -7,12 +7,14 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.construction import one_hot, ones_like, zeros_like
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.diagonal import set_diag
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import expand_dims, reshape, transpose
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
@@ -25,19 +27,19 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.division_no_nan import xlogy
-from tapeflow.ops.math.elementwise import floor, log, log1p, rsqrt, sqrt
-from tapeflow.ops.math.reduction import reduce_all, reduce_max, reduce_sum
-from tapeflow.ops.math.special import digamma, lbeta, lgamma
+from tapeflow.ops.math.elementwise import log, log1p, rsqrt, sqrt
+from tapeflow.ops.math.reductions import reduce_all, reduce_max, reduce_sum
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.activation import softplus
-from tapeflow.ops.nn.loss import (
-    sigmoid_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
-)
+from tapeflow.ops.nn.loss import sparse_softmax_cross_entropy_with_logits
+from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 from tapeflow.ops.nn.softmax import log_softmax, softmax
-from tapeflow.ops.random.distributions import categorical
-from tapeflow.ops.random.distributions import gamma as random_gamma
-from tapeflow.ops.random.distributions import uniform as random_uniform
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.random.functions import categorical
+from tapeflow.ops.random.functions import gamma as random_gamma
+from tapeflow.ops.random.functions import uniform as random_uniform
+from tapeflow.ops.special.functions import digamma, lgamma
+from tapeflow.ops.special.incomplete import lbeta
 from tapeflow.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,

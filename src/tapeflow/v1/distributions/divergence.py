@@ -12,13 +12,16 @@ from tapeflow.core.public import boundaries
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import control_dependencies
-from tapeflow.ops.math.comparison import is_nan, logical_and, where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.reduction import reduce_all, reduce_sum
-from tapeflow.ops.math.special import digamma, lbeta, lgamma
+from tapeflow.ops.math.float_kinds import is_nan
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_all, reduce_sum
 from tapeflow.ops.math.trigonometric import sigmoid
-from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.nn.softmax import log_softmax, softmax
+from tapeflow.ops.nn.softplus import softplus
+from tapeflow.ops.special.functions import digamma, lgamma
+from tapeflow.ops.special.incomplete import lbeta
 from tapeflow.v1.distributions import continuous, discrete
 
 __all__ = ["RegisterKL", "kl_divergence"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import floor
-from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.math.rounding import floor
+from tapeflow.ops.nn.softplus import softplus
 from tapeflow.v1.distributions import continuous
 
 __all__ = [

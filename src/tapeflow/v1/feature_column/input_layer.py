@@ -9,7 +9,7 @@ from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.v1.feature_column import state
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 

@@ -10,12 +10,12 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
 from tapeflow.keras.layers.dense_features import require_same_batch
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 from tapeflow.v1.feature_column import state
 from tapeflow.v1.initializers import zeros
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
@@ -93,4 +93,4 @@ def _weighted(column: Any, cache: Features, manager: ScopedState, units, combine
 
 
 def _rows(tensor: SparseTensor | None):
-    return None if tensor is None else sparse.reshape(tensor, [shape_of(tensor)[0], -1])
+    return None if tensor is None else shaping.reshape(tensor, [shape_of(tensor)[0], -1])

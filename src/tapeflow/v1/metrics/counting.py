@@ -10,19 +10,21 @@ from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, greater, logical_and, logical_not, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal, greater
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log
-from tapeflow.ops.math.reduction import reduce_min, reduce_sum
+from tapeflow.ops.math.logic import logical_and, logical_not
+from tapeflow.ops.math.reductions import reduce_min, reduce_sum
 from tapeflow.v1.metrics.streaming import (
     added,
     collected,

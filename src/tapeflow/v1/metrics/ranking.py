@@ -12,15 +12,17 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.array.construction import ones_like
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.layout import expand_dims, squeeze
-from tapeflow.ops.array.selection import top_k
-from tapeflow.ops.math.arithmetic import divide, minimum
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.indexing.top_k import top_k
+from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_and, not_equal
+from tapeflow.ops.math.comparison import equal, not_equal
 from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.math.division import divide
 from tapeflow.ops.math.division_no_nan import divide_no_nan
-from tapeflow.ops.math.reduction import reduce_any, reduce_sum
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_any, reduce_sum
 from tapeflow.ops.sparse.functions import to_dense
 from tapeflow.v1.metrics.streaming import (
     added,

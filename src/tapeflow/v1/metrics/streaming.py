@@ -11,17 +11,19 @@ from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import identity, size
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import size
 from tapeflow.ops.control.flow import control_dependencies, group
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, greater, less, not_equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal, greater, less, not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import sqrt, square
-from tapeflow.ops.math.histogram import confusion_matrix_v1
-from tapeflow.ops.math.reduction import reduce_mean, reduce_sum
+from tapeflow.ops.math.reductions import reduce_mean, reduce_sum
 from tapeflow.ops.state.variable import VariableV1
 from tapeflow.ops.state.variable_scatter import scatter_add
+from tapeflow.ops.statistics.confusion import confusion_matrix_v1
 from tapeflow.v1.metrics.weighting import broadcast_weights, fitted, squeezed
 from tapeflow.v1.variable_scoping import variable_scope
 

@@ -8,14 +8,15 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import expand_dims, squeeze
-from tapeflow.ops.array.rows import rank, shape
+from tapeflow.ops.array.sizes import rank, shape
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import cond_v1 as cond
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, logical_or
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.logic import logical_or
+from tapeflow.ops.math.reductions import reduce_all
 
 __all__ = ["assert_broadcastable", "broadcast_weights", "fitted", "squeezed"]
 

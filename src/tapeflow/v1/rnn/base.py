@@ -11,7 +11,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.static import static_value
 from tapeflow.v1.layers.classes import Layer
 

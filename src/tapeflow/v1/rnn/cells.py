@@ -13,7 +13,7 @@ from tapeflow.keras import activations, initializers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.registry import to_config
 from tapeflow.ops.array.joining import concat, split
-from tapeflow.ops.array.slicing import slice_
+from tapeflow.ops.indexing.slicing import slice_
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.trigonometric import sigmoid, tanh

@@ -10,8 +10,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import zeros, zeros_like
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import squeeze
-from tapeflow.ops.linalg.matmul import tensordot
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.linalg.tensordot import tensordot
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.trigonometric import tanh
 from tapeflow.ops.recurrent.rows import RecurrentSequence
 from tapeflow.v1.rnn.cells import (

@@ -15,16 +15,19 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import map_sizes
 from tapeflow.keras.layers.rnn.loop import rnn
-from tapeflow.ops.array.construction import sequence_mask, zeros, zeros_like
-from tapeflow.ops.array.joining import concat, stack, unstack
-from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.construction import zeros, zeros_like
+from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.layout import expand_dims
+from tapeflow.ops.array.one_hot import sequence_mask
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
 from tapeflow.ops.array.rows import ensure_shape
+from tapeflow.ops.array.stacking import stack, unstack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import while_loop
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.v1.rnn import fused
 from tapeflow.v1.rnn.base import assert_like_rnncell, batch_of
 from tapeflow.v1.variable_scoping import variable_scope

@@ -13,7 +13,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperator, LinearOperatorLowRankUpdate
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.linear_operator.base import static_size

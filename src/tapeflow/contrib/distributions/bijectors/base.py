@@ -14,12 +14,12 @@ from tapeflow.core.spelling import snake_case
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.broadcasting import broadcast_static_shape
 from tapeflow.ops.array.construction import ones
-from tapeflow.ops.array.construction import range as range_
-from tapeflow.ops.array.rows import rank as rank_of
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import rank as rank_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.flow import control_dependencies
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.distributions.base import checked
 

@@ -8,7 +8,7 @@ from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.elementwise import log, sqrt
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.normalization import moments
 from tapeflow.v1.layers.classes import BatchNormalization as BatchNormalizationLayer

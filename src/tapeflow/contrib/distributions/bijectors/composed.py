@@ -10,9 +10,9 @@ from tapeflow.contrib.distributions.bijectors.base import (
 )
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.rows import rank as rank_of
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.rows import size as size_of
+from tapeflow.ops.array.sizes import rank as rank_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.sizes import size as size_of
 from tapeflow.ops.linear_operator.base import static_size
 
 __all__ = ["Chain", "Inline", "Invert"]

@@ -10,7 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.control.assertions import assert_same_float_dtype
+from tapeflow.ops.control.type_assertions import assert_same_float_dtype
 from tapeflow.ops.math.elementwise import exp, expm1, log, log1p
 from tapeflow.v1.distributions.base import checked
 

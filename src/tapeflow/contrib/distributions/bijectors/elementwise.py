@@ -16,13 +16,13 @@ from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.control.assertions import assert_same_float_dtype
+from tapeflow.ops.control.type_assertions import assert_same_float_dtype
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, expm1, log, log1p, sqrt, square
 from tapeflow.ops.math.trigonometric import asinh, cosh, sigmoid, sinh
-from tapeflow.ops.nn.activation import softplus
+from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.distributions.base import checked
 

@@ -13,15 +13,16 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
 from tapeflow.function.template import make_template
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.joining import concat, split, unstack
+from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
 from tapeflow.ops.array.rows import stop_gradient
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.elementwise import exp
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1.initializers import glorot_normal_initializer
 from tapeflow.v1.layers.classes import Dense

@@ -17,24 +17,26 @@ from tapeflow.contrib.distributions.matrices import (
 )
 from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.construction import range as range_
+from tapeflow.ops.array.band import band_part
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.diagonal import band_part, diag_part, set_diag
+from tapeflow.ops.array.diagonal import diag_part, set_diag
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.control.assertions import assert_rank_at_least_v1 as assert_rank_at_least
+from tapeflow.ops.control.shape_assertions import assert_rank_at_least_v1 as assert_rank_at_least
 from tapeflow.ops.linalg.decomposition import cholesky
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import triangular_solve
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import floor, log, sqrt
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.elementwise import log, sqrt
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.math.rounding import floor
 
 __all__ = ["CholeskyOuterProduct", "FillTriangular", "MatrixInverseTriL", "ScaleTriL", "TransformDiagonal"]
 

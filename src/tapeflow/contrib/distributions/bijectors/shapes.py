@@ -12,20 +12,20 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.gather import boolean_mask
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.array.rows import rank as rank_of
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import rank as rank_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import get_static_value
 
 __all__ = ["Reshape"]

@@ -8,22 +8,22 @@ from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.array.construction import range as range_
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import invert_permutation
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import invert_permutation
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.linear_operator.base import static_size
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import exp, log
-from tapeflow.ops.math.reduction import reduce_logsumexp, reduce_sum
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.math.sorting import sort
-from tapeflow.ops.nn.activation import softplus
 from tapeflow.ops.nn.softmax import softmax
+from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.distributions.base import checked
 

@@ -16,10 +16,10 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.feature_column.column import CategoricalColumn, IdWeightPair
 from tapeflow.feature_column.sparse_input import as_ids
-from tapeflow.ops.io.parsing import VarLenFeature
-from tapeflow.ops.math.arithmetic import floormod
+from tapeflow.ops.io.example_features import VarLenFeature
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.math.division import floormod
+from tapeflow.ops.sparse import shaping
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong
 from tapeflow.ops.string.numbers import as_string
@@ -154,7 +154,7 @@ class _SparseColumnHashed(_SparseColumn):
         if not self.hash_keys:
             return _with_values(found, to_hash_bucket_fast(words, self.bucket_size))
         hashed = [to_hash_bucket_strong(words, self.bucket_size, key) for key in self.hash_keys]
-        return sparse.concat(1, [_with_values(found, ids) for ids in hashed])
+        return shaping.concat(1, [_with_values(found, ids) for ids in hashed])
 
 
 class _SparseColumnKeys(_SparseColumn):

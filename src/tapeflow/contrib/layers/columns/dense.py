@@ -17,13 +17,15 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
 from tapeflow.feature_column.lookup import embedded, restored
 from tapeflow.graph.graph import get_default_graph
-from tapeflow.ops.array.construction import one_hot, zeros_like
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.io.parsing import VarLenFeature
-from tapeflow.ops.math.reduction import reduce_sum
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.io.example_features import VarLenFeature
+from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 from tapeflow.v1 import initializers
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class _OneHotColumn(_OfIds, _FeatureColumn, namedtuple("_OneHotColumn", ["sparse
             return reduce_sum(hot, axis=[output_rank - 1])
         merged = sparse.sparse_merge(ids, weights, self.length)
         # Ids that are not there are left out.
-        merged = sparse.slice_(merged, zeros_like(merged.dense_shape), merged.dense_shape)
+        merged = shaping.slice_(merged, zeros_like(merged.dense_shape), merged.dense_shape)
         dense = sparse.to_dense(merged)
         return reshape(dense, concat([shape_of(dense)[:-1], [self.length]], 0))
 

@@ -31,7 +31,7 @@ from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.sparse import shaping
 from tapeflow.v1.feature_column.state import ScopedState
 from tapeflow.v1.initializers import zeros_initializer
 from tapeflow.v1.variable_scoping import variable_scope
@@ -234,7 +234,7 @@ def joint_weighted_sum_from_feature_columns(
         assert shifted, "At least one column must be in the model."
         with variable_scope(None, "linear_weights"):
             made = _variable("weights", [size, num_outputs], trainable, weight_collections)
-            total = safe_embedding_lookup_sparse(made, sparse.concat(1, shifted), combiner="sum")
+            total = safe_embedding_lookup_sparse(made, shaping.concat(1, shifted), combiner="sum")
         total, bias = _biased(total, num_outputs, trainable, weight_collections)
         return total, _parts(made), bias
 

@@ -18,11 +18,11 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.bucketized import ids_of_ranges
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
-from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.io.parsing import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
+from tapeflow.ops.array.one_hot import one_hot
+from tapeflow.ops.io.example_features import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.histogram import Bucketize
+from tapeflow.ops.statistics.histogram import Bucketize
 
 if TYPE_CHECKING:
     from tapeflow.contrib.layers.columns.base import Features

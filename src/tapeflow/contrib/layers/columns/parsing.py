@@ -14,12 +14,8 @@ from tapeflow.contrib.layers.columns.base import (
 from tapeflow.core.annotations import TensorLike
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.io.parsing import (
-    FixedLenSequenceFeature,
-    VarLenFeature,
-    parse_example,
-    parse_single_sequence_example,
-)
+from tapeflow.ops.io.example_features import FixedLenSequenceFeature, VarLenFeature
+from tapeflow.ops.io.parsing import parse_example, parse_single_sequence_example
 from tapeflow.v1.sparse_names import sparse_placeholder
 
 

@@ -8,10 +8,10 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_prod
-from tapeflow.ops.sparse import functions as sparse
+from tapeflow.ops.math.reductions import reduce_prod
+from tapeflow.ops.sparse import shaping
 
 
 def inner_flattened(inputs: Tensor | SparseTensor, rank: int):
@@ -31,7 +31,7 @@ def inner_flattened(inputs: Tensor | SparseTensor, rank: int):
     if isinstance(inputs, SparseTensor):
         sizes = cast(inputs.dense_shape, dtypes.int64)
         inner = reduce_prod(sizes[rank - 1 :], keepdims=True)
-        return sparse.reshape(inputs, concat([sizes[: rank - 1], inner], 0))
+        return shaping.reshape(inputs, concat([sizes[: rank - 1], inner], 0))
     flat = reshape(inputs, concat([shape_of(inputs)[: rank - 1], [-1]], 0))
     if known is not None:
         flat.set_shape([*inputs.shape[: rank - 1], inputs.shape[rank - 1 :].num_elements()])
@@ -53,5 +53,5 @@ def with_rank(tensor, rank: int, name: str):
     if known is None or rank != known + 1:
         return inner_flattened(tensor, rank)
     if isinstance(tensor, SparseTensor):
-        return sparse.reshape(tensor, concat([tensor.dense_shape, [1]], 0))
+        return shaping.reshape(tensor, concat([tensor.dense_shape, [1]], 0))
     return expand_dims(tensor, -1)

@@ -17,7 +17,7 @@ from tapeflow.contrib.layers import (
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, convert_collection_to_dict
 from tapeflow.core.annotations import Tensor
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.math.reduction import reduce_mean
+from tapeflow.ops.math.reductions import reduce_mean
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1.variable_scoping import variable_scope
 

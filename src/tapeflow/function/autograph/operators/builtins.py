@@ -22,16 +22,16 @@ from tapeflow.function.autograph.operators.iteration import (
 )
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
-from tapeflow.ops.array.construction import range as tensor_range
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.rows import rank, shape
+from tapeflow.ops.array.ranges import range as tensor_range
+from tapeflow.ops.array.sizes import rank, shape
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import numpy_function
 from tapeflow.ops.control.mapping import map_fn
-from tapeflow.ops.math import arithmetic, comparison, reduction
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.math import arithmetic, logic, reductions
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_all, reduce_any, reduce_sum
+from tapeflow.ops.math.reductions import reduce_all, reduce_any, reduce_sum
 from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.string.numbers import to_number
 
@@ -196,7 +196,7 @@ def all_(iterable: Any) -> Any:
 
 
 def _reduced(dataset: Any, name: str, start: bool) -> Any:
-    return dataset.reduce(constant(start), getattr(comparison, name))
+    return dataset.reduce(constant(start), getattr(logic, name))
 
 
 def sorted_(iterable: Any, *, key: Any = None, reverse: Any = False) -> Any:
@@ -243,7 +243,7 @@ def _extreme(name: str, plain: Callable[..., Any], args: tuple[Any, ...], option
         x = convert_to_tensor(args[0])
         if x.shape.rank == 0:
             return x
-        return getattr(reduction, f"reduce_{name}")(_vector(x, name), axis=0)
+        return getattr(reductions, f"reduce_{name}")(_vector(x, name), axis=0)
     found = args[0]
     for x in args[1:]:
         found = getattr(arithmetic, f"{name}imum")(found, x)

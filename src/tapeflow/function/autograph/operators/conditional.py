@@ -18,7 +18,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
-from tapeflow.ops.math.comparison import logical_not
+from tapeflow.ops.math.logic import logical_not
 
 
 def if_stmt(

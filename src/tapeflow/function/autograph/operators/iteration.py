@@ -10,7 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
-from tapeflow.ops.array.gather import gather
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.arithmetic import minimum
 

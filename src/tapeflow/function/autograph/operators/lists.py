@@ -10,9 +10,9 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators.state import as_tensor, is_value
-from tapeflow.ops.array import joining
+from tapeflow.ops.array import joining, stacking
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.array.layout import transpose
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.lists.tensor_array import TensorArray
 
 
@@ -125,7 +125,7 @@ def _common(shapes: Sequence[TensorShape]) -> TensorShape:
 def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
     """`tf.stack`, also of such lists."""
     if not isinstance(values, StagedList):
-        return joining.stack(values, axis, name)
+        return stacking.stack(values, axis, name)
     return _moved(values.array.stack(), axis)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import choose
-from tapeflow.ops.math.comparison import equal, logical_not, logical_or
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.logic import logical_not, logical_or
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

@@ -13,8 +13,8 @@ from tapeflow.function.autograph.operators.dataset_loop import loop_over
 from tapeflow.function.autograph.operators.iteration import count_of, is_countable, reader_of
 from tapeflow.function.autograph.operators.staged_loop import stage_while
 from tapeflow.function.autograph.operators.state import State
-from tapeflow.ops.array.construction import Range
-from tapeflow.ops.math.comparison import logical_and, logical_or
+from tapeflow.ops.array.ranges import Range
+from tapeflow.ops.math.logic import logical_and, logical_or
 
 Options = Callable[[], dict[str, Any]] | None
 

@@ -20,11 +20,11 @@ from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.keras import settings
 from tapeflow.keras.session import get_session
 from tapeflow.keras.utils.sequence import Sequence
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.random.distributions import shuffle as shuffled
+from tapeflow.ops.random.functions import shuffle as shuffled
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from tapeflow.core.structures import nest
 from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
 from tapeflow.keras.engine import masking
-from tapeflow.ops.array.rows import shape
+from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.accumulate import add_n
 
 

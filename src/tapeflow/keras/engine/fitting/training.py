@@ -35,7 +35,7 @@ from tapeflow.keras.engine.fitting.epochs import Epochs, length_of
 from tapeflow.keras.engine.fitting.stepping import Step
 from tapeflow.keras.utils.progress import in_order_of_release
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.sparse.functions import concat as sparse_concat
+from tapeflow.ops.sparse.shaping import concat as sparse_concat
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:

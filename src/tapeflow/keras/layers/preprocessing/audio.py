@@ -19,17 +19,18 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import output_length
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.convolution.functions import convolution
-from tapeflow.ops.linalg.matmul import tensordot
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.convolution.functions_any_rank import convolution
+from tapeflow.ops.linalg.tensordot import tensordot
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs, log, sqrt, square
-from tapeflow.ops.math.reduction import reduce_max
+from tapeflow.ops.math.reductions import reduce_max
 from tapeflow.ops.math.trigonometric import atan2
+from tapeflow.ops.signal.fft_functions import rfft
 from tapeflow.ops.signal.frames import frame
-from tapeflow.ops.signal.spectral import rfft
 from tapeflow.ops.static import sizes_of
 
 

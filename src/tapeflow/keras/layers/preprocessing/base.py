@@ -13,10 +13,10 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.ops.array.construction import one_hot
 from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.reduction import reduce_max, reduce_sum
+from tapeflow.ops.math.reductions import reduce_max, reduce_sum
 from tapeflow.ops.sparse import functions as sparse_ops
 
 if TYPE_CHECKING:

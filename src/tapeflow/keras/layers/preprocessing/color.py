@@ -12,20 +12,22 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
-from tapeflow.ops.array.broadcasting import tile
 from tapeflow.ops.array.construction import fill, zeros_like
-from tapeflow.ops.array.construction import range as range_of
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.ranges import range as range_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
-from tapeflow.ops.image.color import hsv_to_rgb, rgb_to_grayscale, rgb_to_hsv
+from tapeflow.ops.image.color import hsv_to_rgb, rgb_to_hsv
+from tapeflow.ops.image.color_spaces import rgb_to_grayscale
 from tapeflow.ops.math.bitwise import left_shift, right_shift
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import logical_and, where
 from tapeflow.ops.math.elementwise import exp, sqrt
-from tapeflow.ops.math.reduction import reduce_max, reduce_mean, reduce_min, reduce_sum
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.static import sizes_of
 
 

@@ -25,12 +25,12 @@ from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.image.resizing import resize
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.trigonometric import cos, sin
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.static import sizes_of
 
 _FILL_MODES = ("reflect", "wrap", "constant", "nearest")

@@ -18,9 +18,10 @@ from tapeflow.keras.layers.preprocessing.base import (
 from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.ragged.cross import sparse_cross_hashed
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong

@@ -8,20 +8,22 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
-from tapeflow.ops.array.construction import range as range_of
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import reshape, transpose
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.array.scatter import scatter_nd
-from tapeflow.ops.math.arithmetic import floordiv, floormod, maximum, minimum
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.indexing.scatter import scatter_nd
+from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.cumulative import cumsum
-from tapeflow.ops.math.elementwise import round as round_of
-from tapeflow.ops.math.reduction import reduce_min, reduce_sum
+from tapeflow.ops.math.division import floordiv, floormod
+from tapeflow.ops.math.reductions import reduce_min, reduce_sum
+from tapeflow.ops.math.rounding import round as round_of
 
 
 def _counts(index, groups, bins):

@@ -11,11 +11,12 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.layers.preprocessing.base import PreprocessingLayer, as_tensor
 from tapeflow.ops.array.joining import concat, split
-from tapeflow.ops.array.layout import expand_dims, squeeze, transpose
+from tapeflow.ops.array.layout import expand_dims, squeeze
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.random.functions import uniform
 from tapeflow.ops.static import sizes_of
 
 

@@ -29,14 +29,15 @@ from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.lookup.rows import LookupTableExportV2
 from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable
-from tapeflow.ops.math.arithmetic import floormod
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import equal, where
-from tapeflow.ops.math.reduction import reduce_all
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.division import floormod
+from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.sparse import functions as sparse_ops
 from tapeflow.ops.string.hashing import to_hash_bucket_fast
 from tapeflow.ops.string.hashing_keyed import to_hash_bucket_strong

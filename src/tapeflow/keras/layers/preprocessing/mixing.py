@@ -26,16 +26,16 @@ from tapeflow.keras.layers.preprocessing.geometry import (
 )
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.keras.registry import deserialize_in, to_config
-from tapeflow.ops.array.construction import range as range_of
-from tapeflow.ops.array.gather import gather
 from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.control.flow import switch_case
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import where
 from tapeflow.ops.math.elementwise import sqrt
-from tapeflow.ops.math.reduction import reduce_sum
-from tapeflow.ops.random.distributions import gamma, shuffle
+from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.random.functions import gamma, shuffle
 from tapeflow.ops.static import sizes_of
 
 if TYPE_CHECKING:

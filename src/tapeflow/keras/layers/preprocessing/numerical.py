@@ -28,7 +28,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt
-from tapeflow.ops.math.histogram import Bucketize
+from tapeflow.ops.statistics.histogram import Bucketize
 
 
 class Rescaling(PreprocessingLayer):

@@ -6,16 +6,18 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
-from tapeflow.ops.array.construction import range as range_of
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.array.gather import gather
-from tapeflow.ops.array.joining import stack
 from tapeflow.ops.array.layout import expand_dims, reshape
-from tapeflow.ops.math.arithmetic import floormod, maximum
+from tapeflow.ops.array.ranges import range as range_of
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.indexing.gather import gather
+from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.comparison import logical_and, where
-from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.division import floormod
+from tapeflow.ops.math.logic import logical_and
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.static import sizes_of
 
 

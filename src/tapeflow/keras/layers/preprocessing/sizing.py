@@ -10,7 +10,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.preprocessing.base import newer
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.image.resizing import resize
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import sizes_of
 

@@ -10,12 +10,12 @@ from tapeflow.keras.layers.preprocessing.base import AdaptiveLayer, as_tensor, b
 from tapeflow.keras.layers.preprocessing.lookup import StringLookup
 from tapeflow.ops.array.layout import squeeze
 from tapeflow.ops.array.padding import pad
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.string.code_points import unicode_split
 from tapeflow.ops.string.ngrams import ngrams as ngrams_of
 from tapeflow.ops.string.regex import regex_replace
 from tapeflow.ops.string.rows import lower
 from tapeflow.ops.string.split import split as split_words
-from tapeflow.ops.string.split import unicode_split
 
 _PUNCTUATION = r'[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']'
 _STANDARDIZE = ("lower_and_strip_punctuation", "lower", "strip_punctuation")

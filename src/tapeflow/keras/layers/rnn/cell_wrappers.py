@@ -17,9 +17,9 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell, map_sizes
 from tapeflow.keras.layers.rnn.lstm import LSTMCell
 from tapeflow.keras.registry import deserialize_in, to_config
-from tapeflow.ops.math.elementwise import floor
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.nn.dropout import dropout
-from tapeflow.ops.random.distributions import uniform
+from tapeflow.ops.random.functions import uniform
 
 
 class Dropping:

@@ -23,8 +23,9 @@ from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import expand_dims
-from tapeflow.ops.array.rows import shape as shape_of
-from tapeflow.ops.linalg.matmul import MatMul, tensordot
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.linalg.matmul import MatMul
+from tapeflow.ops.linalg.tensordot import tensordot
 from tapeflow.ops.nn.bias import bias_add
 
 if TYPE_CHECKING:

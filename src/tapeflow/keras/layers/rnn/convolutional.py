@@ -23,8 +23,9 @@ from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.random import NoiseSource
 from tapeflow.ops.array.construction import ones, zeros
 from tapeflow.ops.array.joining import concat, split
-from tapeflow.ops.array.layout import reshape, transpose
-from tapeflow.ops.convolution.functions import convolution
+from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.convolution.functions_any_rank import convolution
 from tapeflow.ops.static import as_shape, sizes_of
 
 # The recurrent activation where none is given: sigmoid, in Keras 2 hard_sigmoid.

@@ -20,7 +20,7 @@ from tapeflow.ops.array.joining import split
 from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.recurrent.rows import RecurrentSequence
 

@@ -10,7 +10,8 @@ from tapeflow.core.structures import nest
 from tapeflow.keras import activations
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
-from tapeflow.ops.array.joining import split, unstack
+from tapeflow.ops.array.joining import split
+from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.linalg.matmul import MatMul
 from tapeflow.ops.nn.bias import bias_add
 

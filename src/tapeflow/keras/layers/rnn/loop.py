@@ -14,14 +14,15 @@ from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros, zeros_like
-from tapeflow.ops.array.joining import stack, unstack
-from tapeflow.ops.array.layout import expand_dims, transpose
+from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.reorder import reverse
-from tapeflow.ops.array.rows import shape as shape_of
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.array.stacking import stack, unstack
+from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.flow import while_loop
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import where
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.static import get_static_value
 
 

@@ -14,8 +14,8 @@ from tapeflow.core import extras
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
-from tapeflow.ops.array.layout import transpose
-from tapeflow.ops.image.geometry import resize
+from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.image.resizing import resize
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import sizes_of

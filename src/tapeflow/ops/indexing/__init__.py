@@ -1,0 +1,1 @@
+"""Ops that read, write and choose elements by their index or value."""

@@ -1,0 +1,1 @@
+"""Special functions: error, gamma, beta and Bessel functions."""

@@ -1,0 +1,1 @@
+"""Counts of values: histograms, confusion matrices, percentiles."""
