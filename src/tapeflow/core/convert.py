@@ -183,6 +183,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
 
 
 def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
+    if is_symbolic_tensor(value):
+        raise TypeError("Expected any non-tensor type, but got a tensor instead.")
     if wanted is not None and isinstance(value, _TENSORS) and value.dtype != wanted:
         raise TypeError(
             f"Expected tensor {value} with dtype {wanted!r}, but got dtype {value.dtype!r}."

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow import train
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.estimator import heads

@@ -145,12 +145,12 @@ def softmax(x, axis=-1):
       A tensor of the shape of x.
 
     Raises:
-      ValueError: for vectors.
+      ValueError: for vectors, in Keras 2.
 
     >>> print(tf.keras.activations.softmax(tf.constant([[1.0, 1.0]])).numpy())
     [[0.5 0.5]]
     """
-    if convert_to_tensor(x).shape.rank is not None and convert_to_tensor(x).shape.rank < 2:
+    if keras_2() and (convert_to_tensor(x).shape.rank or 2) < 2:
         raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
     return nn_softmax(x, axis=axis)
 

@@ -114,7 +114,13 @@ class Constant(Initializer):
         value = np.asarray(self.value, dtype.as_numpy_dtype)
         if value.ndim and value.size == math.prod(sizes):
             value = value.reshape(sizes)
-        return convert_to_tensor(np.broadcast_to(value, sizes).copy(), dtype)
+        try:
+            return convert_to_tensor(np.broadcast_to(value, sizes).copy(), dtype)
+        except ValueError:
+            raise TypeError(
+                f"Eager execution of tf.constant with unsupported shape. Tensor {value} (converted from {self.value}) "
+                f"has {value.size} elements, but got `shape` {tuple(sizes)} with {math.prod(sizes)} elements)."
+            ) from None
 
     def get_config(self):
         return {"value": self.value}

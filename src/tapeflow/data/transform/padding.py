@@ -143,7 +143,7 @@ def _padded_shape(given: Any, leaf: TensorSpec):
             raise ValueError(
                 f"Padded shape {given} must be a `tf.int64` vector tensor, but its shape was {given.shape}."
             )
-        shape = stacking.as_shape(given).as_list()
+        shape = stacking.as_shape([given] if isinstance(given, int) else given).as_list()
     except TypeError:
         raise TypeError(
             f"Padded shape {given} must be a shape or a `tf.int64` vector tensor."

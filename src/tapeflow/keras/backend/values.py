@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
+from tapeflow.core.release import keras_2
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
@@ -247,8 +248,8 @@ def count_params(x: Any):
 
 
 def is_keras_tensor(x: TensorLike):
-    """Whether x is symbolic. Raises ValueError when it is no tensor at all."""
-    if not hasattr(x, "dtype") or isinstance(x, np.ndarray):
+    """Whether x is symbolic. In Keras 2 it raises ValueError when it is no tensor at all."""
+    if keras_2() and (not hasattr(x, "dtype") or isinstance(x, np.ndarray)):
         raise ValueError(
             f"Unexpectedly found an instance of type `{type(x)}`. Expected a symbolic tensor instance."
         )

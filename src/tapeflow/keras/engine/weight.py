@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.fitting import stateless
 from tapeflow.keras.engine.fitting.stateless import open_scopes as _scopes
 from tapeflow.keras.engine.static import shown_dtype
+from tapeflow.ops.math.elementwise import round as rounded
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class Weight(Variable, by_creators=True):
     def ndim(self):
         """The number of axes."""
         return self.shape.rank
+
+    def __round__(self, ndigits: int | None = None) -> Tensor:
+        """The value rounded to `ndigits` decimal places."""
+        scale = 10.0 ** (ndigits or 0)
+        return rounded(self * scale) / scale
 
     # `value` says nothing about reading.
     _reads_by_class = False

@@ -579,7 +579,7 @@ def numpy_function(
     _require_function(func)
     if staged(*(inp or ())):
         return staging.numpy_function(func, inp, Tout, stateful, name)
-    values = func(*(x.numpy() if is_tensor(x) else np.array(x) for x in inp or []))
+    values = func(*(np.array(x) for x in inp or []))
     values = nest.map_structure(lambda v: v if v is None else convert_to_tensor(v), values)
     return _single(values)
 

@@ -57,7 +57,7 @@ def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, 
       TypeError: for other dtypes.
     """
     wanted = dtypes.as_dtype(tf_type)
-    found = convert_to_tensor(tensor).dtype
+    found = tensor.dtype if hasattr(tensor, "_type_spec") else convert_to_tensor(tensor).dtype
     if found != wanted:
         raise TypeError(
             f"{prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}"

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.api import api_value
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops.array.construction import ones_like, zeros
 from tapeflow.ops.array.joining import concat
@@ -339,16 +340,22 @@ def _comparable(ragged, other):
     return made.dtype == ragged.dtype
 
 
-def _equal(self, other):
+def _compared(function, self, other, otherwise: bool):
+    """`otherwise` for what cannot be compared, and for rows of other lengths."""
     if other is None or not _comparable(self, other):
-        return False
-    return of_both(comparison.equal, self, other)
+        return otherwise
+    try:
+        return of_both(function, self, other)
+    except InvalidArgumentError:
+        return otherwise
+
+
+def _equal(self, other):
+    return _compared(comparison.equal, self, other, False)
 
 
 def _not_equal(self, other):
-    if other is None or not _comparable(self, other):
-        return True
-    return of_both(comparison.not_equal, self, other)
+    return _compared(comparison.not_equal, self, other, True)
 
 
 def _hash(self):
