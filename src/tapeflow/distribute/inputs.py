@@ -11,12 +11,13 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError, UnimplementedError
 from tapeflow.core.public import boundaries
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.iteration.iterating import Optional
 from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.sharding import of_worker, shares
-from tapeflow.distribute.values import PerReplica
+from tapeflow.distribute.values import PerReplica, PerReplicaSpec
 from tapeflow.function.autograph.operators.dataset_loop import next_element, next_if_any
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.sizes import shape
@@ -128,8 +129,24 @@ class DistributedDataset(Dataset):
 
     @property
     def element_spec(self) -> Any:
-        """The specs of an element of the dataset behind."""
-        return self.plain.element_spec
+        """The specs of an element: a `PerReplicaSpec` for each tensor where there are several replicas."""
+        n = len(self._strategy.extended.own_replicas)
+        if n == 1:
+            return self.plain.element_spec
+
+        def of_replicas(spec: Any) -> PerReplicaSpec:
+            return PerReplicaSpec(*[self._spec_of_share(spec, n)] * n)
+
+        return nest.map_structure(of_replicas, self.plain.element_spec)
+
+    def _spec_of_share(self, spec: Any, n: int) -> Any:
+        sizes = spec.shape.as_list()
+        if self.stacked:
+            sizes = sizes[1:]
+        else:
+            first = sizes[0]
+            sizes[0] = None if first is None or first % n else first // n
+        return TensorSpec(sizes, spec.dtype)
 
     @property
     def _trace_key(self) -> Any:
@@ -159,6 +176,9 @@ class DistributedDataset(Dataset):
             return PerReplica([x[i if rows is not None and i < rows else minimum(i, last)] for i in range(n)])
 
         return nest.map_structure(of_replicas, element)
+
+    def _staged_pass(self) -> Any:
+        return self.plain._staged_pass()
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
@@ -215,7 +235,8 @@ class DistributedIterator:
         if element is not None:
             return element
         return nest.map_structure(
-            lambda spec: zeros([0, *(n or 0 for n in spec.shape.as_list()[1:])], spec.dtype), self.element_spec
+            lambda spec: zeros([0, *(n or 0 for n in spec.shape.as_list()[1:])], spec.dtype),
+            self._dataset.plain.element_spec,
         )
 
     def get_next(self) -> Any:

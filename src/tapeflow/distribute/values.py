@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.specs.composite_tensor import CompositeTensor
+from tapeflow.core.specs.tensor_spec import TypeSpec
+from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.structures import nest
 
-__all__ = ["DistributedValues", "PerReplica", "regroup", "select"]
+__all__ = ["DistributedValues", "PerReplica", "PerReplicaSpec", "regroup", "select"]
 
 
 class DistributedValues:
@@ -26,13 +30,49 @@ class DistributedValues:
         """The components, one for each replica."""
         return self._values
 
+    def __str__(self) -> str:
+        return self._text(str)
+
     def __repr__(self) -> str:
-        inner = ",\n".join(f"  {i}: {value!s}" for i, value in enumerate(self._values))
+        return self._text(repr)
+
+    def _text(self, of_value: Callable[[Any], str]) -> str:
+        inner = ",\n".join(f"  {i}: {of_value(value)}" for i, value in enumerate(self._values))
         return f"{type(self).__name__}:{{\n{inner}\n}}"
 
 
-class PerReplica(DistributedValues):
+class PerReplicaSpec(TypeSpec):
+    """The spec of `PerReplica` values.
+
+    Args:
+      *value_specs: the spec of each replica's component.
+    """
+
+    value_type: Any = property(lambda self: PerReplica)
+
+    def __init__(self, *value_specs: Any):
+        self._value_specs = tuple(value_specs)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    @property
+    def _component_specs(self) -> tuple[Any, ...]:
+        return self._value_specs
+
+    def _to_components(self, value: PerReplica) -> tuple[Any, ...]:
+        return value.values
+
+    def _from_components(self, components: Any) -> PerReplica:
+        return PerReplica(components)
+
+
+class PerReplica(DistributedValues, CompositeTensor):
     """What every replica has for itself."""
+
+    @property
+    def _type_spec(self) -> PerReplicaSpec:
+        return PerReplicaSpec(*map(type_spec_from_value, self._values))
 
     @property
     def dtype(self) -> Any:

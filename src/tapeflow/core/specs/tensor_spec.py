@@ -124,6 +124,18 @@ class TypeSpec:
         ]
         return self._from_components(structure.pack_sequence_as(wanted, parts))  # type: ignore[attr-defined]
 
+    def _from_placeholders(self, make: Any) -> Any:
+        """A value whose tensors `make(dtype, sizes)` gives; sizes are None for a shape of unknown rank."""
+
+        def made(spec: Any) -> Any:
+            if not isinstance(spec, TensorSpec):
+                return spec._from_placeholders(make)
+            return make(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()))
+
+        wanted = self._component_specs  # type: ignore[attr-defined]
+        parts = [made(spec) for spec in structure.flatten(wanted)]
+        return self._from_components(structure.pack_sequence_as(wanted, parts))  # type: ignore[attr-defined]
+
     # What it agrees with.
 
     def is_subtype_of(self, other: Any) -> bool:

@@ -79,22 +79,23 @@ class NodePass:
 
     Attributes:
       handle: the resource tensor of the iterator.
+      spec: the structure of specs of an element.
 
     A step is whether there is an element, and what `value` takes to give it.
     """
 
     def __init__(self, handle: Any, spec: Any):
-        self.handle, self._spec = handle, spec
+        self.handle, self.spec = handle, spec
 
     def step(self) -> list[Any]:
         """Takes the next element, if there is one."""
-        optional = add("IteratorGetNextAsOptional", [self.handle], types_of(self._spec)).outputs[0]
+        optional = add("IteratorGetNextAsOptional", [self.handle], types_of(self.spec)).outputs[0]
         return [add("OptionalHasValue", [optional], {}).outputs[0], optional]
 
     def value(self, optional: Any) -> Any:
         """The element of a step; InvalidArgumentError when it runs where there is none."""
-        found = add("OptionalGetValue", [optional], types_of(self._spec)).outputs
-        return element.unflatten(self._spec, iter(found))
+        found = add("OptionalGetValue", [optional], types_of(self.spec)).outputs
+        return element.unflatten(self.spec, iter(found))
 
     def nothing(self) -> list[Any]:
         """A step in the place of the one after the last."""
@@ -102,12 +103,12 @@ class NodePass:
 
     def blank(self) -> Any:
         """What stands for an element where there is none."""
-        return element.unflatten(self._spec, iter(leaves.blank(self._spec)))
+        return element.unflatten(self.spec, iter(leaves.blank(self.spec)))
 
     def next(self, name: str | None = None) -> Any:
         """The next element; OutOfRangeError when it runs at the end."""
-        found = add("IteratorGetNext", [self.handle], types_of(self._spec), name).outputs
-        return element.unflatten(self._spec, iter(found))
+        found = add("IteratorGetNext", [self.handle], types_of(self.spec), name).outputs
+        return element.unflatten(self.spec, iter(found))
 
 
 class PythonPass:
@@ -115,10 +116,11 @@ class PythonPass:
 
     Attributes:
       handle: the variant tensor of an iterator; None for `iterator` itself.
+      spec: the structure of specs of an element.
     """
 
     def __init__(self, handle: Any, iterator: Any, spec: Any):
-        self.handle, self._iterator, self._spec = handle, iterator, spec
+        self.handle, self._iterator, self.spec = handle, iterator, spec
 
     def _inputs(self) -> list[Any]:
         return [] if self.handle is None else [self.handle]
@@ -134,29 +136,29 @@ class PythonPass:
         def run(held: Any = None) -> list[Any]:
             value = self._taken(held)
             if value is _END:
-                return [convert_to_tensor(False), *leaves.blank(self._spec)]
-            return [convert_to_tensor(True), *leaves.to_tensors(self._spec, value)]
+                return [convert_to_tensor(False), *leaves.blank(self.spec)]
+            return [convert_to_tensor(True), *leaves.to_tensors(self.spec, value)]
 
-        return _node(run, self._inputs(), [(dtypes.bool, ()), *leaves.outputs(self._spec)])
+        return _node(run, self._inputs(), [(dtypes.bool, ()), *leaves.outputs(self.spec)])
 
     def value(self, *tensors: Any) -> Any:
-        return leaves.from_tensors(self._spec, tensors)
+        return leaves.from_tensors(self.spec, tensors)
 
     def nothing(self) -> list[Any]:
-        return [convert_to_tensor(False), *leaves.blank(self._spec)]
+        return [convert_to_tensor(False), *leaves.blank(self.spec)]
 
     def blank(self) -> Any:
-        return leaves.from_tensors(self._spec, leaves.blank(self._spec))
+        return leaves.from_tensors(self.spec, leaves.blank(self.spec))
 
     def next(self, name: str | None = None) -> Any:
         def run(held: Any = None) -> list[Any]:
             value = self._taken(held)
             if value is _END:
                 raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]")
-            return leaves.to_tensors(self._spec, value)
+            return leaves.to_tensors(self.spec, value)
 
         return leaves.from_tensors(
-            self._spec, _node(run, self._inputs(), leaves.outputs(self._spec), name)
+            self.spec, _node(run, self._inputs(), leaves.outputs(self.spec), name)
         )
 
 

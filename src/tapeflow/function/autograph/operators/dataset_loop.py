@@ -42,7 +42,6 @@ def next_if_any(iterator: Any) -> tuple[Any, Any]:
     """Whether an iterator has another element, and that element."""
     elements = iterator._staged_pass()
     there, *held = elements.step()
-    spec = iterator.element_spec
 
     def value() -> list[Any]:
         return nest.flatten(elements.value(*held), expand_composites=True)
@@ -51,7 +50,7 @@ def next_if_any(iterator: Any) -> tuple[Any, Any]:
         return nest.flatten(elements.blank(), expand_composites=True)
 
     found = staging.cond(there, value, blank)
-    return there, _of_replicas(iterator, nest.pack_sequence_as(spec, found, expand_composites=True))
+    return there, _of_replicas(iterator, nest.pack_sequence_as(elements.spec, found, expand_composites=True))
 
 
 def next_or(iterator: Any, default: Callable[[], Any], choose: Callable[..., Any]) -> Any:
