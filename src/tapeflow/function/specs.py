@@ -64,7 +64,7 @@ def call_of_specs(args: Any, kwargs: Any) -> Call:
                 made.__dict__["spec_name"] = x.name
             return made
         if isinstance(x, TypeSpec):
-            make: Any = x._from_placeholders  # type: ignore[attr-defined]
+            make: Any = x._from_placeholders
             return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
         return arguments.as_argument(x)
 

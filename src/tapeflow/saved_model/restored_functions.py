@@ -123,7 +123,7 @@ def results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
         if isinstance(x, TensorSpec):
             return take()
         if isinstance(x, TypeSpec):
-            return x._from_placeholders(take)  # type: ignore[attr-defined]
+            return x._from_placeholders(take)
         return None
 
     structure = structures.decode(message.output_signature)

@@ -14,7 +14,7 @@ from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.fitting import stateless
 from tapeflow.keras.engine.fitting.stateless import open_scopes as _scopes
 from tapeflow.keras.engine.static import shown_dtype
-from tapeflow.ops.math.elementwise import round as rounded
+from tapeflow.ops.math.rounding import round as rounded
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
 if TYPE_CHECKING:

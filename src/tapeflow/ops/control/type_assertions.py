@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
@@ -57,7 +58,8 @@ def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, 
       TypeError: for other dtypes.
     """
     wanted = dtypes.as_dtype(tf_type)
-    found = tensor.dtype if hasattr(tensor, "_type_spec") else convert_to_tensor(tensor).dtype
+    value: Any = tensor if hasattr(tensor, "_type_spec") else convert_to_tensor(tensor)
+    found = value.dtype
     if found != wanted:
         raise TypeError(
             f"{prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}"
