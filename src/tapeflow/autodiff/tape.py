@@ -13,10 +13,9 @@ from tapeflow.autodiff import explaining, jacobians
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
-from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
-from tapeflow.core.structures import nest
+from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.ops import derived
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
@@ -72,7 +71,10 @@ class GradientTape(_native.Tape):
         Raises:
           ValueError: for anything else.
         """
-        for each in nest.flatten(tensor, expand_composites=True):
+        parts = [tensor]
+        if not isinstance(tensor, _LEAVES):
+            parts = nest.flatten(nest.map_structure(gradient_parts.part_of, tensor), expand_composites=True)
+        for each in parts:
             each = variable_behind(each)
             if not isinstance(each, _LEAVES):
                 raise ValueError(
@@ -117,13 +119,13 @@ class GradientTape(_native.Tape):
         """Compute the gradients of the sum of `target` by `sources`.
 
         Args:
-          target: a tensor or a structure of tensors.
-          sources: a tensor or variable, or a structure of them.
+          target: a tensor or a structure of tensors, ragged ones too.
+          sources: a tensor or variable, ragged tensors too, or a structure of them.
           output_gradients: weights of the elements of `target`, in its structure; None: ones.
           unconnected_gradients: "none" or "zero", what a source gets that `target` does not depend on.
 
         Returns:
-          Tensors, `tf.IndexedSlices` or None, in the structure of `sources`.
+          Tensors, `tf.IndexedSlices`, ragged tensors or None, in the structure of `sources`.
 
         Raises:
           RuntimeError: at the second use of a tape that is not persistent.
@@ -210,9 +212,10 @@ class GradientTape(_native.Tape):
                     f"output_gradients has {len(flat)} elements, but the target has {len(targets)}"
                 )
             weights = [
-                None if w is None else in_shape_of(t, convert_to_tensor(w, t.dtype))
-                for w, t in zip(flat, targets)
-            ]
+                None if w is None
+                else in_shape_of(t, convert_to_tensor(gradient_parts.part_of(w) if of_part else w, t.dtype))
+                for w, t, of_part in zip(flat, targets, map(gradient_parts.is_registered, nest.flatten(target)))
+            ]  # fmt: skip
         if not targets:
             results = [None] * len(flat_sources)
         else:
@@ -223,13 +226,7 @@ class GradientTape(_native.Tape):
                         if source is each and results[k] is None:
                             results[k] = _ones(targets[i]) if weights is None else weights[i]
         if composites:
-            results = [
-                None if gradient is None or source is None
-                else IndexedSlices(gradient, source.indices, source.dense_shape)
-                if isinstance(source, IndexedSlices)
-                else gradient
-                for gradient, source in zip(results, nest.flatten(sources))
-            ]  # fmt: skip
+            results = list(map(gradient_parts.gradient_by, nest.flatten(sources), results))
         return nest.pack_sequence_as(sources, results)
 
     def _check_persistent(self, what: str, at_once: bool):
@@ -327,13 +324,13 @@ def _ones(tensor):
 
 
 def _flat_sources(sources: TensorLike):
-    """The tensors and variables in a structure, and whether some stand for slices."""
+    """The tensors and variables in a structure, and whether some are parts of composites."""
     composites = False
     flat = []
     for each in nest.flatten(sources):
-        if isinstance(each, IndexedSlices):
+        if gradient_parts.is_registered(each):
             composites = True
-            each = each.values
+            each = gradient_parts.part_of(each)
         each = variable_behind(each)
         if not _native.are_sources([each]):
             raise TypeError(
@@ -347,9 +344,8 @@ def _flat_sources(sources: TensorLike):
 def _flat_targets(target: TensorLike):
     flat = []
     for each in nest.flatten(target):
-        if isinstance(each, IndexedSlices):
-            each = each.values
-        elif isinstance(each, Variable):
+        each = gradient_parts.part_of(each)
+        if isinstance(each, Variable):
             each = each.read_value()
         if not isinstance(each, _Tensor):
             raise TypeError(

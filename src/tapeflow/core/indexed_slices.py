@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow.api import api, providers
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.structures import nest
+from tapeflow.core.structures import gradient_parts, nest
 
 _to_dense: Callable[[IndexedSlices], Any] | None = None
 
@@ -138,6 +138,11 @@ def _components(slices: IndexedSlices) -> list[Any]:
 
 nest.register_composite(
     IndexedSlices, _components, lambda _like, components: IndexedSlices(*components)
+)
+gradient_parts.register(
+    IndexedSlices,
+    lambda slices: slices.values,
+    lambda slices, gradient: IndexedSlices(gradient, slices.indices, slices.dense_shape),
 )
 
 

@@ -17,7 +17,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
-from tapeflow.core.structures import nest
+from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.ops.array.construction import fill, ones_like, zeros
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
@@ -524,6 +524,11 @@ def _composed(like: Any, parts: Any) -> Any:
 
 
 nest.register_composite(RaggedTensor, _components, _composed)
+gradient_parts.register(
+    RaggedTensor,
+    lambda ragged: ragged.flat_values,
+    lambda ragged, gradient: ragged.with_flat_values(gradient),
+)
 
 
 @type_spec_registry.register("tf.RaggedTensorSpec")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.function.autograph.operators import lists
-from tapeflow.ops.array import joining
+from tapeflow.ops.array import joining, stacking
 
 # Packages whose functions are called as they are.
 _KNOWN = frozenset({
@@ -110,8 +110,10 @@ def _with_converted_arguments(f: Any) -> Any:
     if id(f) in _plain:
         return f
     name = getattr(f, "__name__", "").removesuffix("_v1")
-    if name in ("stack", "concat") and f is getattr(joining, name):
-        return getattr(lists, name)
+    if f is stacking.stack:
+        return lists.stack
+    if f is joining.concat:
+        return lists.concat
     if name not in _CALLERS or not getattr(f, "__module__", "").startswith("tapeflow."):
         if type(f) is _native.PublicFunction:
             _plain[id(f)] = f
