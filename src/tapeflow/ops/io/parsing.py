@@ -17,6 +17,7 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.io import ragged_features
 from tapeflow.ops.io.example_features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
@@ -169,33 +170,21 @@ def _ragged(key, feature, serialized, names, common):
         if single
         else RaggedTensor.from_row_splits(raw.values, raw.row_splits, validate=False)
     )
-    if not feature.partitions:
-        return whole
-    if not single:
-        raise ValueError(
-            "RaggedFeature with partitions needs a single example: use parse_single_example"
-        )
     out = whole
     for part in feature.partitions[::-1]:
         if isinstance(part, RaggedFeature.UniformRowLength):
-            out = RaggedTensor.from_uniform_row_length(out, part.length)
+            uniform = ragged_features.uniform_of_one if single else ragged_features.uniform_of_batch
+            out = uniform(out, part.length, feature.validate)
             continue
         found = ParseExampleRaggedFeature(
-            serialized,
-            names,
-            key=_key_text(part.key),
-            dtype=dtypes.int64,
-            splits_dtype=splits_dtype,
-            **common,
+            serialized, names, key=_key_text(part.key), dtype=dtypes.int64, splits_dtype=splits_dtype, **common
         )
-        make = {
-            "RowSplits": RaggedTensor.from_row_splits,
-            "RowLengths": RaggedTensor.from_row_lengths,
-            "RowStarts": RaggedTensor.from_row_starts,
-            "RowLimits": RaggedTensor.from_row_limits,
-            "ValueRowIds": RaggedTensor.from_value_rowids,
-        }[type(part).__name__]
-        out = make(out, cast(found.values, splits_dtype), validate=feature.validate)
+        way, places = type(part).__name__, cast(found.values, splits_dtype)
+        if single:
+            out = ragged_features.of_one(out, way, places, feature.validate)
+        else:
+            places = RaggedTensor.from_row_splits(places, found.row_splits, validate=False)
+            out = ragged_features.of_batch(out, way, places, feature.validate)
     return out
 
 
