@@ -319,3 +319,12 @@ def test_a_strategy_has_no_mesh():
     distribute = tf.distribute
     for strategy in (distribute.get_strategy(), distribute.MirroredStrategy(), distribute.OneDeviceStrategy("CPU:0")):
         assert not hasattr(strategy, "_mesh")
+
+
+@pytest.mark.parametrize("given", ["ring", tf.distribute.experimental.CollectiveCommunication.NCCL])
+def test_the_experimental_strategy_of_workers_takes_how_they_communicate(given):
+    made = tf.distribute.experimental.MultiWorkerMirroredStrategy(given)
+    assert isinstance(made, tf.distribute.MultiWorkerMirroredStrategy)
+    assert made.num_replicas_in_sync == 1
+    with pytest.raises(ValueError, match="not a valid"):
+        tf.distribute.experimental.MultiWorkerMirroredStrategy(communication="pigeon")

@@ -5,10 +5,9 @@ from tapeflow.distribute.options import CommunicationImplementation, Communicati
 from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
 from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
 from tapeflow.distribute.preemption import PreemptionCheckpointHandler, TerminationConfig
+from tapeflow.distribute.strategies import CentralStorageStrategy, ParameterServerStrategy
 from tapeflow.distribute.strategies import (
-    CentralStorageStrategy,
-    MultiWorkerMirroredStrategy,
-    ParameterServerStrategy,
+    ExperimentalMultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
 from tapeflow.distribute.strategy import ValueContext
 from tapeflow.distribute.tpu_strategy import ExperimentalTPUStrategy as TPUStrategy

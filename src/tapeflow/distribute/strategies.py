@@ -8,6 +8,7 @@ from tapeflow.core import config, context, device
 from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
+from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
 from tapeflow.distribute.processes import ALONE, joined
 from tapeflow.distribute.resolvers import TFConfigClusterResolver
 from tapeflow.distribute.strategy import Strategy
@@ -101,6 +102,20 @@ class MultiWorkerMirroredStrategy(MirroredStrategy):
         gpus = config.list_logical_devices("GPU")
         super().__init__(None if gpus or self._joined is ALONE else [here])
         self._cluster_resolver = resolver
+
+
+class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
+    """`MultiWorkerMirroredStrategy` with the arguments of `tf.distribute.experimental`.
+
+    Args:
+      communication: a `CommunicationImplementation`, or its name.
+      cluster_resolver: says which processes there are; None for the one that TF_CONFIG describes.
+    """
+
+    def __init__(
+        self, communication: Any = CommunicationImplementation.AUTO, cluster_resolver: Any = None
+    ):
+        super().__init__(cluster_resolver, CommunicationOptions(implementation=communication))
 
 
 class CentralStorageStrategy(MirroredStrategy):
