@@ -15,7 +15,7 @@ from tapeflow.ops.ragged.math import reduce_max
 from tapeflow.ops.ragged.tensor import RaggedTensor
 
 # What makes rows of one example's values, by the class of the partition.
-_MAKERS = {
+_MAKERS: dict[str, Any] = {
     "RowSplits": RaggedTensor.from_row_splits,
     "RowLengths": RaggedTensor.from_row_lengths,
     "RowStarts": RaggedTensor.from_row_starts,
@@ -36,7 +36,7 @@ def of_one(values: Any, kind: str, partition: Any, validate: bool) -> RaggedTens
     return _MAKERS[kind](values, partition, validate=validate)
 
 
-def of_batch(values: RaggedTensor, kind: str, partition: RaggedTensor, validate: bool) -> RaggedTensor:
+def of_batch(values: RaggedTensor, kind: str, partition: Any, validate: bool) -> RaggedTensor:
     """The rows of each example of a batch.
 
     Args:
@@ -67,7 +67,7 @@ def uniform_of_one(values: Any, length: int, validate: bool) -> Any:
     return reshape(values, concat([[-1, length], shape_of(values)[1:]], 0))
 
 
-def uniform_of_batch(values: RaggedTensor, length: int, validate: bool) -> RaggedTensor:
+def uniform_of_batch(values: Any, length: int, validate: bool) -> RaggedTensor:
     """Rows of one length within each example of a batch."""
     rows = uniform_of_one(values.values, length, validate)
     return RaggedTensor.from_row_splits(rows, values.row_splits // length, validate=validate)
