@@ -110,6 +110,7 @@ def _candidates(row: Any, kind: Any, shape: tuple[int, ...]):
 def _changes(case: Case) -> bool:
     variables = case.variables()
     try:
+        tf.function(lambda: case.call(variables)).get_concrete_function()  # graphs refuse more
         case.call(variables)
     except Exception:
         return False

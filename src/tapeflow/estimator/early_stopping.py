@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow import train
 from tapeflow.core.annotations import PathLike
+from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.train.session_run_hook import SessionRunHook
 
@@ -147,3 +148,6 @@ def stop_if_no_decrease_hook(
         operator.lt, estimator, metric_name, max_steps_without_decrease, eval_dir, min_steps, run_every_secs,
         run_every_steps,
     )  # fmt: skip
+
+
+boundaries(globals())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow import train
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.export import PredictOutput
@@ -142,3 +143,6 @@ def forward_features(estimator, keys: Sequence[str] | str | None = None, sparse_
         )
 
     return _with_model_fn(estimator, model_fn)
+
+
+boundaries(globals())

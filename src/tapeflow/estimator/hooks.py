@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow import train
+from tapeflow.core.public import boundaries
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.train.session_run_hook import SessionRunHook
 
@@ -101,3 +102,6 @@ def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_chec
     if estimator.config.is_chief:
         return train.StopAtStepHook(last_step=last_step)
     return _StopAtCheckpointStep(estimator.model_dir, last_step, wait_after_file_check_secs)
+
+
+boundaries(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.core.public import boundaries
 from tapeflow.estimator import canned
 from tapeflow.ops.nn.activation import relu
 
@@ -64,3 +65,6 @@ class DNNLinearCombinedEstimator(OfHead):
             dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
         )  # fmt: skip
         super().__init__(head, parts, model_dir, config)
+
+
+boundaries(globals())

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor_v1 as convert_to_tensor
 from tapeflow.core.convert import is_tensor
+from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import Dataset
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.graph import Graph
@@ -76,3 +77,6 @@ def build_supervised_input_receiver_fn_from_input_fn(input_fn: Callable[..., Any
             result = result.make_one_shot_iterator().get_next()
         features, labels = result
     return build_raw_supervised_input_receiver_fn(features, labels)
+
+
+boundaries(globals())

@@ -87,7 +87,7 @@ class EvalOutput(SupervisedOutput):
 
 
 def _tensors(given: Any, kind: str) -> dict[str, Any]:
-    """Tensors by name. Raises ValueError for values that are none."""
+    """Tensors by name. Raises ValueError for values that are no tensors."""
     named = (
         {_joined(key): value for key, value in given.items()}
         if isinstance(given, dict)
