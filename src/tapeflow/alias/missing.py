@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tapeflow.alias.tables import lines_of
 from tapeflow.api import providers
 from tapeflow.core.spelling import nearest
 
@@ -25,7 +25,7 @@ _SINCE = {
 def names() -> dict[str, dict[str, str]]:
     """TensorFlow's public names: {namespace: {name: era}}, from names.txt."""
     found: dict[str, dict[str, str]] = {}
-    for line in (Path(__file__).parent / "names.txt").read_text().splitlines():
+    for line in lines_of("names.txt"):
         if not line.startswith("#"):
             space, era, *words = line.split()
             found.setdefault("" if space == "tf" else space, {}).update(dict.fromkeys(words, era))

@@ -9,11 +9,11 @@ import functools
 import importlib
 import importlib.util
 import re
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tapeflow.alias.own_names import OWN
+from tapeflow.alias.tables import lines_of
 from tapeflow.api import providers
 from tapeflow.protos import building
 
@@ -272,7 +272,7 @@ def _contrib(path: str) -> Any:
 def _contrib_packages() -> dict[str, set[str]]:
     """contrib_packages.txt: {package of contrib: the packages within it, and `python` itself}."""
     found = {}
-    for line in (Path(__file__).parent / "contrib_packages.txt").read_text().splitlines():
+    for line in lines_of("contrib_packages.txt"):
         if not line.startswith("#"):
             package, *inner = line.split()
             found[package] = {".".join(name.split(".")[:n]) for name in inner for n in range(1, name.count(".") + 2)}
@@ -304,7 +304,7 @@ def _public(name: str) -> Any:
 
 @functools.cache
 def _text() -> list[str]:
-    return (Path(__file__).parent / "internals.txt").read_text().splitlines()
+    return lines_of("internals.txt")
 
 
 @functools.cache
