@@ -104,3 +104,13 @@ def test_values_of_a_programs_own_spec_stand_in_for_arguments():
     made = spec._from_placeholders(lambda dtype, sizes: np.zeros([n or 0 for n in sizes], dtype.as_numpy_dtype))
     assert made.a.shape == (0,)
     assert isinstance(made.b, tf.RaggedTensor)
+
+
+def test_specs_of_ragged_elements(strategy):
+    rows = tf.data.Dataset.range(4).map(lambda n: tf.range(n)).ragged_batch(4)
+    dataset = strategy.experimental_distribute_dataset(rows)
+    one = tf.RaggedTensorSpec([None, None], tf.int64)
+    assert dataset.element_spec._component_specs == (one, one)
+    value = next(iter(dataset))
+    assert [part.to_list() for part in value.values] == [[[], [0]], [[0, 1], [0, 1, 2]]]
+    assert dataset.element_spec.is_compatible_with(value)

@@ -11,10 +11,10 @@ import numpy as np
 from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError, UnimplementedError
 from tapeflow.core.public import boundaries
-from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.iteration.iterating import Optional
+from tapeflow.data.transform import stacking
 from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.sharding import of_worker, shares
 from tapeflow.distribute.values import PerReplica, PerReplicaSpec
@@ -140,13 +140,11 @@ class DistributedDataset(Dataset):
         return nest.map_structure(of_replicas, self.plain.element_spec)
 
     def _spec_of_share(self, spec: Any, n: int) -> Any:
-        sizes = spec.shape.as_list()
+        row = stacking.slice_spec(spec)
         if self.stacked:
-            sizes = sizes[1:]
-        else:
-            first = sizes[0]
-            sizes[0] = None if first is None or first % n else first // n
-        return TensorSpec(sizes, spec.dtype)
+            return row
+        size = stacking.shape_of(spec)[0]
+        return stacking.batch_spec(row, None if size is None or size % n else size // n)
 
     @property
     def _trace_key(self) -> Any:

@@ -366,12 +366,6 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
             self._value_class, {k: _composed(v, each) for k, v in self._values().items()}
         )
 
-    def _from_placeholders(self, make: Any) -> Any:
-        return self._from_components(
-            make(s.dtype, None if s.shape.rank is None else tuple(s.shape.as_list()))
-            for s in self._component_specs
-        )
-
     def __repr__(self) -> str:
         shown = ", ".join(
             f"{k}={dict(v) if isinstance(v, Mapping) else v!r}" for k, v in self._values().items()
