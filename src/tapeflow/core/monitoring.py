@@ -107,12 +107,12 @@ class SamplerCell:
       limits: of the buckets.
     """
 
-    __slots__ = ("_counts", "_limits", "_lock", "_samples")
+    __slots__ = ("_counts", "_least", "_limits", "_lock", "_most", "_squares", "_sum")
 
     def __init__(self, limits: Sequence[float]):
         self._limits, self._lock = [*limits, float("inf")], threading.Lock()
         self._counts = [0] * len(self._limits)
-        self._samples: list[float] = []
+        self._least, self._most, self._sum, self._squares = float("inf"), float("-inf"), 0.0, 0.0
 
     def add(self, value: float) -> None:
         """Counts a sample.
@@ -122,15 +122,17 @@ class SamplerCell:
         """
         with self._lock:
             self._counts[bisect.bisect_right(self._limits[:-1], value)] += 1
-            self._samples.append(float(value))
+            self._least, self._most = min(self._least, value), max(self._most, value)
+            self._sum += value
+            self._squares += value * value
 
     def value(self) -> Any:
         """The histogram, as a message."""
         with self._lock:
-            samples = self._samples
+            count = sum(self._counts)
             return protos.HistogramProto(
-                min=min(samples, default=0.0), max=max(samples, default=0.0), num=len(samples), sum=sum(samples),
-                sum_squares=sum(each * each for each in samples), bucket_limit=self._limits, bucket=self._counts,
+                min=self._least if count else 0.0, max=self._most if count else 0.0, num=count, sum=self._sum,
+                sum_squares=self._squares, bucket_limit=self._limits, bucket=self._counts,
             )  # fmt: skip
 
 
