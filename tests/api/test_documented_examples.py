@@ -67,3 +67,13 @@ def test_rounding_a_learning_rate():
 def test_arrays_are_no_tensors_of_keras():
     assert tf.keras.backend.is_keras_tensor(np.ones(2)) is False
     assert tf.keras.backend.is_keras_tensor(tf.keras.Input([2])) is True
+
+
+def test_files_of_several_patterns(tmp_path):
+    for name in ("a.txt", "b.py", "c.md"):
+        (tmp_path / name).touch()
+    patterns = [str(tmp_path / "*.py"), str(tmp_path / "*.txt")]
+    expected = sorted(str(tmp_path / name) for name in ("a.txt", "b.py"))
+    for given in (patterns, tuple(patterns), iter(patterns)):
+        assert sorted(tf.io.gfile.glob(given)) == expected
+    assert tf.io.gfile.glob(tmp_path / "*.md") == [str(tmp_path / "c.md")]

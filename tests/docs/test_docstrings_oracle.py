@@ -28,7 +28,7 @@ _EXCEPTIONS = {
     "another decoder, and hues of integers",
     r".*math_ops:sampled_addmm": "indices of each matrix of a batch: not there yet",
     r".*decode_json_example": "packed fields, which mean the same",
-    r".*DynamicRaggedShape\._merge_dims|.*IndexedSlices|.*file_io:get_matching_files_v2": "internals, and addresses",
+    r".*DynamicRaggedShape\._merge_dims|.*IndexedSlices": "internals, and addresses",
     r".*sysconfig:.*": "paths",
     r".*test_util:sync_devices": "there is nothing to wait for",
     r"tensorflow\.python\.keras\..*": "documentation of Keras 2, which TensorFlow's own Keras does not follow",

@@ -143,8 +143,8 @@ def _require_free(path: str, overwrite: bool) -> None:
 
 
 def glob(pattern) -> list[str]:
-    """The files that match a pattern, or one of a list of patterns; `*` does not cross directories."""
-    patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    """The files that match a pattern, or one of several, of any iterable; `*` does not cross directories."""
+    patterns = [pattern] if isinstance(pattern, (str, bytes, os.PathLike)) else pattern
     return [name for p in patterns for name in matching_paths(p)]
 
 

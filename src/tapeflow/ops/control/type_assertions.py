@@ -9,7 +9,7 @@ from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
 from tapeflow.ops.control import flow as control
@@ -58,7 +58,7 @@ def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, 
       TypeError: for other dtypes.
     """
     wanted = dtypes.as_dtype(tf_type)
-    value: Any = tensor if hasattr(tensor, "_type_spec") else convert_to_tensor(tensor)
+    value: Any = tensor if is_tensor(tensor) else convert_to_tensor(tensor)
     found = value.dtype
     if found != wanted:
         raise TypeError(
