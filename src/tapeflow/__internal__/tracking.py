@@ -1,7 +1,7 @@
 """`tf.__internal__.tracking`: objects that checkpoints follow."""
 
+from tapeflow.checkpoint.load_status import streaming_restore
 from tapeflow.checkpoint.object_writing import register_session_provider
-from tapeflow.checkpoint.restoring import streaming_restore
 from tapeflow.checkpoint.saveables import saveable_objects_from_trackable
 from tapeflow.checkpoint.views import ObjectGraphView
 from tapeflow.core.structures.data_structures import (

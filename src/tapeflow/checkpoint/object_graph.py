@@ -13,6 +13,7 @@ from tapeflow.checkpoint.following import children
 from tapeflow.core.context import eager_mode
 from tapeflow.core.dtypes import string
 from tapeflow.core.tracking.trackable import Trackable
+from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.ops.state.variable import Variable
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -59,7 +60,7 @@ class Saved:
         value = self.objects[number]
         for attribute, parts in parts_of(value).items():
             key = f"{name}/.ATTRIBUTES/{attribute}" if name else f".ATTRIBUTES/{attribute}"
-            full = value._shared_name if isinstance(value, Variable) else name
+            full = shared_name_of(value) if isinstance(value, Variable) else name
             node["attributes"].append({"name": attribute, "full_name": full, "checkpoint_key": key})
             self.keys_of_objects.append((key, number))
             for suffix, read in parts.items():
@@ -192,7 +193,7 @@ def _serialized(value: Any, name: str) -> Any:
 
 def _of_variable(variable: Variable) -> Any:
     """The value; a variable of a graph as it is, for a session to read."""
-    return variable if variable._parts is not None else _eager_value(variable)
+    return variable if graph_parts(variable) is not None else _eager_value(variable)
 
 
 def _restored(value: Any, name: str, tensor: Any) -> None:

@@ -9,18 +9,19 @@ from typing import Any
 
 from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.following import AutoTrackable, attached, children, is_trackable
-from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY
-from tapeflow.checkpoint.object_writing import session_of, staged, write_objects
-from tapeflow.checkpoint.options import CheckpointOptions
-from tapeflow.checkpoint.restoring import (
+from tapeflow.checkpoint.load_status import (
     CheckpointLoadStatus,
     InitializationOnlyStatus,
     NameBasedSaverStatus,
-    Restoration,
 )
+from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY
+from tapeflow.checkpoint.object_writing import session_of, staged, write_objects
+from tapeflow.checkpoint.options import CheckpointOptions
+from tapeflow.checkpoint.restoring import Restoration
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
 from tapeflow.core import context, dtypes
 from tapeflow.core.public import boundaries, public_methods
+from tapeflow.core.variables import graph_parts
 from tapeflow.ops.state.variable import Variable
 
 
@@ -135,7 +136,7 @@ class Checkpoint(AutoTrackable):
             made = self._save_counter is None
             self._make_counter()
             counter = self._save_counter
-            if counter._parts is None:
+            if graph_parts(counter) is None:
                 return int(counter.assign_add(1).numpy())
             session = session_of(session)
             if made:

@@ -18,6 +18,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import graph_parts
 from tapeflow.graph.build import building
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.state.variable import Variable
@@ -39,7 +40,7 @@ class _Whole:
         """Lets the initializers read the checkpoint; eager variables are set at once."""
         for part in self.parts:
             where = _slice(part)
-            if part._parts is None:
+            if graph_parts(part) is None:
                 part.assign(_part_of(load_checkpoint(path).get_tensor(tensor_name), where))
                 continue
             with part.graph.as_default(), name_scope("checkpoint_initializer"), _apart():
@@ -52,7 +53,7 @@ class _Whole:
         """Lets the initializers give an array; eager variables are set at once."""
         for part in self.parts:
             own = _part_of(value, _slice(part))
-            if part._parts is None:
+            if graph_parts(part) is None:
                 part.assign(own)
             else:
                 with _apart():
@@ -96,8 +97,8 @@ def _apart():
 def _begin_with_value(variable, value: TensorLike):
     # The assignment stays the same operation: what begins with this variable's value, as averages do, follows it.
     value = building.as_symbolic(variable.graph, value, variable.dtype.base_dtype)
-    variable._parts.initializer._update_input(1, value)
-    variable._parts.initial_value = value
+    graph_parts(variable).initializer._update_input(1, value)
+    graph_parts(variable).initial_value = value
 
 
 def _check(whole, tensor_name: str, shapes: dict[str, Any], path: str):

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.api import api, providers
 from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.specs.protocol import paired_parts, type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import gradient_parts, nest
 
@@ -221,10 +222,10 @@ class IndexedSlicesSpec(TypeSpec):
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether an `IndexedSlices`, or one that a spec describes, agrees with this spec."""
         if isinstance(spec_or_value, IndexedSlices):
-            spec_or_value = spec_or_value._type_spec
+            spec_or_value = type_spec_of(spec_or_value)
         if not isinstance(spec_or_value, IndexedSlicesSpec):
             return False
-        for mine, its in zip(self._parts(), spec_or_value._parts(), strict=True):
+        for mine, its in paired_parts(self, spec_or_value):
             if isinstance(mine, tensor_shape.TensorShape):
                 if not mine.is_compatible_with(its):
                     return False

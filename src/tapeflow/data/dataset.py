@@ -9,6 +9,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
+from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.data import dataset_class, display, element, leaves, options
 from tapeflow.data.fingerprint import fingerprint
@@ -308,5 +309,5 @@ def _name_of(cls):
 nest.register_composite(
     Dataset,
     lambda dataset: [dataset._variant_tensor],
-    lambda dataset, found: leaves.from_tensors(dataset._type_spec, found),
+    lambda dataset, found: leaves.from_tensors(type_spec_of(dataset), found),
 )

@@ -16,6 +16,7 @@ from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTensorValue
 from tapeflow.core.specs.extension_type import ExtensionType
+from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data.dataset_class import dataset_class
@@ -131,7 +132,7 @@ def leaf_spec(leaf: Tensor | SparseTensor | Dataset):
         return None
     if isinstance(leaf, Tensor):
         return TensorSpec(leaf.shape, leaf.dtype)
-    return leaf._type_spec
+    return type_spec_of(leaf)
 
 
 class DatasetSpec(TypeSpec):

@@ -11,6 +11,12 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.protocol import (
+    component_specs,
+    flat_specs,
+    from_fitting_tensors,
+    type_spec_of,
+)
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -83,9 +89,9 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
             splits[0] = (spec.row_splits_dtype, (sizes[0] + 1,))
         return [(spec.dtype, values), *splits]
     if isinstance(spec, SparseTensorSpec):
-        return [(s.dtype, dims(s.shape)) for s in spec._component_specs]
+        return [(s.dtype, dims(s.shape)) for s in component_specs(spec)]
     if isinstance(spec, ExtensionTypeSpec):
-        return [(s.dtype, dims(s.shape)) for s in spec._flat_tensor_specs]
+        return [(s.dtype, dims(s.shape)) for s in flat_specs(spec)]
     if isinstance(spec, OptionalSpec):
         return [(dtypes.bool, ()), *outputs(spec._element_spec)]
     return [(dtypes.variant, ())]
@@ -148,7 +154,7 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
                 element_shape=leaf._element_shape,
             )  # fmt: skip
         if isinstance(leaf, ExtensionTypeSpec):
-            return leaf._from_compatible_tensor_list([next(flat) for _ in leaf._flat_tensor_specs])
+            return from_fitting_tensors(leaf, [next(flat) for _ in flat_specs(leaf)])
         if isinstance(leaf, OptionalSpec):
             there = next(flat)
             tensors = [next(flat) for _ in outputs(leaf._element_spec)]
@@ -195,6 +201,6 @@ def _blank(dtype: Any, shape: Any) -> Any:
 
 nest.register_composite(
     Optional,
-    lambda optional: to_tensors(optional._type_spec, optional),
-    lambda optional, found: from_tensors(optional._type_spec, found),
+    lambda optional: to_tensors(type_spec_of(optional), optional),
+    lambda optional, found: from_tensors(type_spec_of(optional), found),
 )

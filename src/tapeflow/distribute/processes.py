@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.variables import is_set
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.transposing import transpose
@@ -95,7 +96,7 @@ class Processes(_Alone):
 
     def broadcast(self, variable: Any) -> None:
         """Give a variable the value that it has in the first process."""
-        if context.executing_eagerly() and variable._is_set and not variable.dtype.is_quantized:
+        if context.executing_eagerly() and is_set(variable) and not variable.dtype.is_quantized:
             value = variable.read_value()
             variable.assign(value if self.size == 1 else self.first(value))
 

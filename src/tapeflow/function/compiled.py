@@ -9,6 +9,7 @@ from tapeflow import _native
 from tapeflow.core import context, device_calls, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.variables import is_set
 from tapeflow.function.garbage import collector_paused
 from tapeflow.graph.build import building, gradients
 from tapeflow.graph.func_graph import FuncGraph
@@ -132,7 +133,7 @@ class Compiled:
         for outer, _, variable in self._captured():
             inputs.append(outer if variable is None else variable)
             if variable is not None:
-                if variable._is_set and _has_gradient(variable.dtype):
+                if is_set(variable) and _has_gradient(variable.dtype):
                     hit = _native.is_watched(variable.read_value()) or hit
             elif _has_gradient(outer.dtype):
                 hit = hit or _native.is_watched(outer)

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.core import context, dtypes
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.variables import dtype_of
 from tapeflow.function.wrapping import WrappedFunction
 from tapeflow.graph.build import building
 from tapeflow.graph.control_flow.conditional import Body
@@ -59,7 +60,7 @@ def convert_variables_to_constants_v2(
     for outer, inner in graph.captures:
         variable = variables.get(id(inner))
         if variable is not None:
-            values[inner.op.name] = make_tensor_proto(variable.numpy(), variable._dtype)
+            values[inner.op.name] = make_tensor_proto(variable.numpy(), dtype_of(variable))
         elif outer.dtype in (dtypes.resource, dtypes.variant):
             kept[inner.name] = outer
         else:

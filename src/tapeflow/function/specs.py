@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core.sparse_tensor import SparseTensorSpec
+from tapeflow.core.specs.protocol import from_placeholders
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -64,8 +65,9 @@ def call_of_specs(args: Any, kwargs: Any) -> Call:
                 made.__dict__["spec_name"] = x.name
             return made
         if isinstance(x, TypeSpec):
-            make: Any = x._from_placeholders
-            return make(lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec"))
+            return from_placeholders(
+                x, lambda dtype, shape: building.placeholder(scratch, dtype, shape, "spec")
+            )
         return arguments.as_argument(x)
 
     args, kwargs = nest.map_structure(

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
 from tapeflow.graph.build import building, copied_tensors
 from tapeflow.graph.graph import Graph, _known_shape, default_graph
@@ -194,7 +195,7 @@ class FuncGraph(Graph):
             outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None
         )
         inner.handle_shape = _known_shape(variable)
-        inner.handle_dtype = variable._dtype
+        inner.handle_dtype = dtype_of(variable)
         self.variables_by_handle[variable] = inner
         self.watch_variable(variable)
         return inner

@@ -12,6 +12,7 @@ from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
+from tapeflow.core.variables import dtype_of, graph_parts
 from tapeflow.graph import misuse
 from tapeflow.graph.build import copied_tensors
 from tapeflow.graph.build.collected import Collections
@@ -247,9 +248,9 @@ class Graph(Scopes, Collections, Elements):
         function()
         fresh = self._operations[first:]
         initial = {
-            v._parts.initializer
+            graph_parts(v).initializer
             for v, _ in self.variables_by_handle.items()
-            if v._parts is not None
+            if graph_parts(v) is not None
         }
         return [op for op in fresh if op.effects and op not in initial]
 
@@ -304,7 +305,7 @@ class Graph(Scopes, Collections, Elements):
         if known is None:
             known = self.capture(handle)
             known.handle_shape = _known_shape(variable)
-            known.handle_dtype = variable._dtype
+            known.handle_dtype = dtype_of(variable)
             self.variables_by_handle[variable] = known
         return known
 

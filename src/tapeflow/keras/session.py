@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.checkpoint import object_writing
 from tapeflow.core.context import current_graph
 from tapeflow.core.public import boundaries
+from tapeflow.core.variables import graph_parts
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.session import Session, get_default_session
 from tapeflow.ops.state.variable import Variable
@@ -53,13 +54,13 @@ def _initialize(graph: Any, session: Any) -> None:
     """Initializes the variables of a graph that have no value in a session."""
     variables = [
         v for v in graph.get_collection("variables")
-        if isinstance(v, Variable) and v._parts is not None
+        if isinstance(v, Variable) and graph_parts(v) is not None
         and session not in v.__dict__.setdefault("_keras_initialized", weakref.WeakSet())
     ]  # fmt: skip
     if not variables:
         return
     with graph.as_default():
-        known = session.run([v._parts.is_initialized for v in variables])
+        known = session.run([graph_parts(v).is_initialized for v in variables])
     missing = [v.initializer for v, is_there in zip(variables, known) if not is_there]
     if missing:
         session.run(missing)
@@ -70,7 +71,7 @@ def _initialize(graph: Any, session: Any) -> None:
 def values_of(variables: Any) -> list[np.ndarray]:
     """The values of variables as arrays."""
     variables = list(variables)
-    if not variables or variables[0]._parts is None:
+    if not variables or graph_parts(variables[0]) is None:
         return [variable.numpy() for variable in variables]
     return get_session(variables[0].graph).run(variables)
 
@@ -78,7 +79,7 @@ def values_of(variables: Any) -> list[np.ndarray]:
 def set_values(pairs: Any) -> None:
     """Sets variables, given as (variable, value) pairs."""
     for variable, value in pairs:
-        if variable._parts is None:
+        if graph_parts(variable) is None:
             variable.assign(value)
         else:
             variable.load(np.asarray(value), get_session(variable.graph))

@@ -11,6 +11,7 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.files import tensor_proto
+from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.interchange import attributes
@@ -245,7 +246,7 @@ class MainGraph:
                 made.outputs[name].CopyFrom(infos[0])
             else:
                 composite = made.outputs[name].composite_tensor
-                spec = structures.encode(value._type_spec)
+                spec = structures.encode(type_spec_of(value))
                 composite.type_spec.CopyFrom(spec.type_spec_value)
                 composite.components.extend(infos)
         return made

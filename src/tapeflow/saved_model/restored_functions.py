@@ -11,6 +11,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OpError
+from tapeflow.core.specs.protocol import from_placeholders
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.function.concrete import ConcreteFunction
@@ -123,7 +124,7 @@ def results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
         if isinstance(x, TensorSpec):
             return take()
         if isinstance(x, TypeSpec):
-            return x._from_placeholders(take)
+            return from_placeholders(x, take)
         return None
 
     structure = structures.decode(message.output_signature)

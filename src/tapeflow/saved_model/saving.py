@@ -23,6 +23,7 @@ from tapeflow.core.public import public
 from tapeflow.core.structures.object_identity import ObjectIdentityDictionary
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.trackable import TrackableReference
+from tapeflow.core.variables import shared_name_of
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph.interchange import attributes
@@ -207,7 +208,7 @@ class _Saving:
                 if self.options.experimental_variable_policy is not VariablePolicy.NONE:
                     device = value.device or ""
                 self.handles[number] = self.graph.variable(
-                    _node_name(value._shared_name), value.dtype.base_dtype, value.shape, device
+                    _node_name(shared_name_of(value)), value.dtype.base_dtype, value.shape, device
                 )
 
     def _file_of(self, asset: Asset) -> str:
@@ -438,7 +439,7 @@ def _describe_variable(made: Any, variable: Any, options: SaveOptions) -> None:
     made.trainable = variable.trainable
     made.synchronization = variable.synchronization.value
     made.aggregation = variable.aggregation.value
-    made.name = variable._shared_name
+    made.name = shared_name_of(variable)
     if options.experimental_variable_policy is not VariablePolicy.NONE:
         made.device = variable.device or ""
 

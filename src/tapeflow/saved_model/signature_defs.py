@@ -13,6 +13,7 @@ from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
+from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.graph import get_default_graph
@@ -48,7 +49,7 @@ def tensor_info(tensor: Any) -> Any:
         made.coo_sparse.indices_tensor_name = tensor.indices.name
         made.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
     elif nest.is_nested_or_composite(tensor):
-        spec = structures.encode(tensor._type_spec)
+        spec = structures.encode(type_spec_of(tensor))
         made.composite_tensor.type_spec.CopyFrom(spec.type_spec_value)
         parts = nest.flatten(tensor, expand_composites=True)
         made.composite_tensor.components.extend(map(tensor_info, parts))

@@ -17,6 +17,7 @@ from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionTypeSpec
 from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.protocol import component_specs, parts_of_spec
 from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -134,14 +135,14 @@ def _put_type_spec(spec: Any, made: Any) -> None:
         if type(spec) is kind:
             made.type_spec_class = number
             made.type_spec_class_name = kind.__name__
-            made.num_flat_components = len(spec._component_specs)
-            _encode(tuple(spec._parts()), made.type_state)
+            made.num_flat_components = len(component_specs(spec))
+            _encode(parts_of_spec(spec), made.type_state)
             return
     name = type_spec_registry.name_of(type(spec))
     if name is not None:
         made.type_spec_class = _EXTENSION if isinstance(spec, ExtensionTypeSpec) else _REGISTERED
         made.type_spec_class_name = name
-        made.num_flat_components = len(nest.flatten(spec._component_specs, expand_composites=True))
+        made.num_flat_components = len(nest.flatten(component_specs(spec), expand_composites=True))
         _encode(spec._serialize(), made.type_state)
         return
     raise TypeError(f"No encoder for object {spec} of type {type(spec)}.")

@@ -13,6 +13,7 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.tensor_shape import as_shape
+from tapeflow.core.variables import dtype_of
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.indexing.scatter import scatter_nd
@@ -67,14 +68,14 @@ class ByRule:
 
     def _apply_dense(self, grad: Any, var: Any) -> None:
         """Changes a variable by its gradient."""
-        update = self._update_of(var._dtype)
+        update = self._update_of(dtype_of(var))
         slots = self._slots_for(update, var)
         update.rule.apply(var, slots, update.scalars, grad, **update.attrs)
 
     def _apply_sparse(self, values: Any, indices: Any, var: Any) -> None:
         """Changes a variable by the gradients of rows. Where there is no way for rows, they are made dense."""
         if self._has_rule():
-            update = self._update_of(var._dtype)
+            update = self._update_of(dtype_of(var))
             rule = update.rule
             row = (rule.rows or rule.sparse) if self._decays else (rule.sparse or rule.rows)
             if row is not None:
@@ -181,7 +182,7 @@ class Groups:
             if several or type(var) not in (Variable, VariableV1) or var.constraint is not None:
                 self.single.append(i)
             else:
-                by_dtype.setdefault(var._dtype, Group(var._dtype)).places.append(i)
+                by_dtype.setdefault(dtype_of(var), Group(dtype_of(var))).places.append(i)
         self.groups = list(by_dtype.values())
         for group in self.groups:
             group.is_all = len(group.places) == len(variables)

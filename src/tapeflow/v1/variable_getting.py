@@ -20,6 +20,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import graph_parts
 from tapeflow.function import template
 from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
@@ -219,7 +220,7 @@ def _made(
 
 
 def _origin(variable) -> str:
-    parts = variable._parts
+    parts = graph_parts(variable)
     if parts is None:
         return "an eager variable"
     file, line, function = parts.handle.op.defined_at

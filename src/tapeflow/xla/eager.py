@@ -18,6 +18,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import OpError, ResourceExhaustedError
+from tapeflow.core.variables import is_set
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -92,7 +93,7 @@ def _variable(tensor: Any) -> Any:
         return None
     found = tensor.numpy()
     found = found() if isinstance(found, weakref.ref) else None
-    return found if isinstance(found, _native.Variable) and found._has_cell and found._is_set else None
+    return found if isinstance(found, _native.Variable) and found._has_cell and is_set(found) else None
 
 
 def _value(variable: Any) -> Any:

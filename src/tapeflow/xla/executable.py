@@ -15,6 +15,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.variables import is_set
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.placement import Part
@@ -227,7 +228,7 @@ def any_operation(graph: FuncGraph | Part, holds: Callable[[Operation], bool]) -
 
 
 def _has_value(variable: Any) -> bool:
-    return bool(variable._is_set)
+    return bool(is_set(variable))
 
 
 def _draws(op: Operation) -> bool:

@@ -11,6 +11,7 @@ from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.checkpoint.state import latest_checkpoint
+from tapeflow.core.variables import shared_name_of
 
 
 def _own_names(network: Any, prefix: str = "") -> list[tuple[str, Any]]:
@@ -25,7 +26,7 @@ def _own_names(network: Any, prefix: str = "") -> list[tuple[str, Any]]:
         if inner:
             found += _own_names(layer, name)
         else:
-            found += [(name + v._shared_name.rpartition("/")[2], v) for v in layer.variables]
+            found += [(name + shared_name_of(v).rpartition("/")[2], v) for v in layer.variables]
     return found
 
 
@@ -34,7 +35,7 @@ def _names(network: Any, map_func: Any) -> dict[str, Any]:
     if map_func is None:
         pairs = _own_names(network)
     else:
-        pairs = [(map_func(variable._shared_name), variable) for variable in network.variables]
+        pairs = [(map_func(shared_name_of(variable)), variable) for variable in network.variables]
     found: dict[str, Any] = {}
     for name, variable in pairs:
         if name in found and found[name] is not variable:

@@ -12,6 +12,7 @@ from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saver import Saver as _Saver
 from tapeflow.checkpoint.state import checkpoint_exists
 from tapeflow.core.annotations import Variable
+from tapeflow.core.variables import shared_name_of
 from tapeflow.ops.state.variable import variable_creator_scope
 
 
@@ -48,7 +49,7 @@ def restore_variables_on_create(save_path: str, map_func: Callable[..., Any] | N
 
     def create(next_creator: Callable[..., Any], **kwargs):
         variable = next_creator(**kwargs)
-        name = variable._shared_name if map_func is None else map_func(variable._shared_name)
+        name = shared_name_of(variable) if map_func is None else map_func(shared_name_of(variable))
         assign(variable, reader, name)
         return variable
 

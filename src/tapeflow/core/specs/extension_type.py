@@ -15,6 +15,14 @@ from typing import Any, Self
 
 from tapeflow import _native
 from tapeflow.core.specs import field_types, type_spec_registry
+from tapeflow.core.specs.protocol import (
+    batched,
+    component_specs,
+    from_components,
+    paired_parts,
+    type_spec_of,
+    unbatched,
+)
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, _equal
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
@@ -235,7 +243,7 @@ class ExtensionType(_Frozen, metaclass=_Fields):
         return tuple(_outline(v) for v in self._values().values())
 
     def __eq__(self, other: Any) -> Any:
-        if not isinstance(other, type(self)) or self._type_spec != other._type_spec:
+        if not isinstance(other, type(self)) or self._type_spec != type_spec_of(other):
             return False
         assert _all_equal is not None
         return _all_equal(_parts(self), _parts(other))
@@ -306,7 +314,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
     @classmethod
     def from_value(cls, value: Any) -> Any:
         """The spec of a value."""
-        return value._type_spec
+        return type_spec_of(value)
 
     def _parts(self) -> tuple[Any, ...]:
         return tuple(self._values().values())
@@ -332,7 +340,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
         """Whether a value, or one that a spec describes, agrees with this."""
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         return type(other) is type(self) and all(
-            _compatible(mine, its) for mine, its in zip(self._parts(), other._parts(), strict=True)
+            _compatible(mine, its) for mine, its in paired_parts(self, other)
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
@@ -356,7 +364,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
         found: list[Any] = []
         for field in self._values().values():
             for spec in field_types.components(field):
-                found += [spec] if isinstance(spec, TensorSpec) else spec._component_specs
+                found += [spec] if isinstance(spec, TensorSpec) else component_specs(spec)
         return found
 
     def _from_components(self, parts: Any) -> Any:
@@ -379,7 +387,7 @@ class ExtensionTypeSpec(_Frozen, TypeSpec):
 
     def __eq__(self, other: Any) -> bool:
         return type(other) is type(self) and all(
-            _equal(mine, its) for mine, its in zip(self._parts(), other._parts(), strict=True)
+            _equal(mine, its) for mine, its in paired_parts(self, other)
         )
 
 
@@ -488,7 +496,7 @@ def _composed(field: Any, parts: Any) -> Any:
         return next(parts)
     if isinstance(field, TypeSpec):
         spec: Any = field
-        return spec._from_components([next(parts) for _ in spec._component_specs])
+        return from_components(spec, [next(parts) for _ in component_specs(spec)])
     return field
 
 
@@ -515,7 +523,7 @@ def _batched(field: Any, size: int | None) -> Any:
         return TensorShape([size]).concatenate(field)
     if isinstance(field, TensorSpec):
         return TensorSpec(TensorShape([size]).concatenate(field.shape), field.dtype)
-    return field._batch(size) if isinstance(field, BatchableExtensionTypeSpec) else field
+    return batched(field, size) if isinstance(field, BatchableExtensionTypeSpec) else field
 
 
 def _unbatched(field: Any) -> Any:
@@ -527,7 +535,7 @@ def _unbatched(field: Any) -> Any:
         return field[1:]
     if isinstance(field, TensorSpec):
         return TensorSpec(field.shape[1:], field.dtype)
-    return field._unbatch() if isinstance(field, BatchableExtensionTypeSpec) else field
+    return unbatched(field) if isinstance(field, BatchableExtensionTypeSpec) else field
 
 
 class BatchableExtensionType(ExtensionType):

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.specs import protocol
 from tapeflow.core.structures import structure
 
 # The classes of which the values are tensors; the packages that define them add theirs.
@@ -87,7 +88,7 @@ class TypeSpec:
         return [
             spec
             for leaf in leaves
-            for spec in ([leaf] if leaf is self else leaf._flat_tensor_specs)
+            for spec in ([leaf] if leaf is self else protocol.flat_specs(leaf))
         ]
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
@@ -119,7 +120,7 @@ class TypeSpec:
         parts = [
             next(each)
             if isinstance(spec, TensorSpec)
-            else spec._from_compatible_tensor_list([next(each) for _ in spec._flat_tensor_specs])
+            else protocol.from_fitting_tensors(spec, [next(each) for _ in protocol.flat_specs(spec)])
             for spec in structure.flatten(wanted)
         ]
         return self._from_components(structure.pack_sequence_as(wanted, parts))  # type: ignore[attr-defined]
@@ -129,7 +130,7 @@ class TypeSpec:
 
         def made(spec: Any) -> Any:
             if not isinstance(spec, TensorSpec):
-                return spec._from_placeholders(make)
+                return protocol.from_placeholders(spec, make)
             return make(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()))
 
         wanted = self._component_specs  # type: ignore[attr-defined]
@@ -142,7 +143,7 @@ class TypeSpec:
         """Whether each value that agrees with this spec agrees with `other`."""
         return type(other) is type(self) and all(
             _part_is_subtype(mine, its)
-            for mine, its in zip(self._parts(), other._parts(), strict=True)
+            for mine, its in protocol.paired_parts(self, other)
         )
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
@@ -153,7 +154,7 @@ class TypeSpec:
             spec_or_value = type_spec_from_value(spec_or_value)
         return type(spec_or_value) is type(self) and all(
             _parts_are_compatible(mine, its)
-            for mine, its in zip(self._parts(), spec_or_value._parts(), strict=True)
+            for mine, its in protocol.paired_parts(self, spec_or_value)
         )
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Self | None:
@@ -161,7 +162,7 @@ class TypeSpec:
         if any(type(other) is not type(self) for other in others):
             return None
         parts = []
-        for mine, *theirs in zip(self._parts(), *[other._parts() for other in others], strict=True):
+        for mine, *theirs in zip(self._parts(), *map(protocol.parts_of_spec, others), strict=True):
             if isinstance(mine, (tensor_shape.TensorShape, TypeSpec)):
                 mine = mine.most_specific_common_supertype(theirs)
                 if mine is None:
@@ -180,7 +181,7 @@ class TypeSpec:
 
     def __eq__(self, other: Any) -> bool:
         return type(other) is type(self) and all(
-            _equal(mine, its) for mine, its in zip(self._parts(), other._parts(), strict=True)
+            _equal(mine, its) for mine, its in protocol.paired_parts(self, other)
         )
 
     def __hash__(self) -> int:
@@ -302,10 +303,10 @@ class TensorSpec(TypeSpec):
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
         """The spec that says the most of what is true of this and all of `others`; None if none is."""
-        if any(type(other) is not type(self) or other._dtype != self._dtype for other in others):
+        if any(type(other) is not type(self) or other.dtype != self._dtype for other in others):
             return None
-        shape = self._shape.most_specific_common_supertype([other._shape for other in others])
-        named = self._name if all(other._name == self._name for other in others) else None
+        shape = self._shape.most_specific_common_supertype([other.shape for other in others])
+        named = self._name if all(other.name == self._name for other in others) else None
         return TensorSpec(shape, self._dtype, named)
 
     @classmethod

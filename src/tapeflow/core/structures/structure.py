@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.api import api
+from tapeflow.core.specs.protocol import from_components, to_components, type_spec_of
 
 LEAF, SEQUENCE, MAPPING, VIEW, NAMED, ATTRS, CUSTOM, COMPOSITE = range(8)
 
@@ -51,16 +52,16 @@ def _describes_itself(cls: type) -> bool:
 
 
 def _by_its_spec(value: Any) -> list[Any]:
-    components = value._type_spec._to_components(value)
+    components = to_components(type_spec_of(value), value)
     return list(components) if isinstance(components, (list, tuple)) else [components]
 
 
 def _of_its_spec(like: Any, components: list[Any]) -> Any:
-    spec = like._type_spec
-    whole = spec._to_components(like)
+    spec = type_spec_of(like)
+    whole = to_components(spec, like)
     if not isinstance(whole, (list, tuple)):
-        return spec._from_components(components[0])
-    return spec._from_components(tuple(components) if isinstance(whole, tuple) else components)
+        return from_components(spec, components[0])
+    return from_components(spec, tuple(components) if isinstance(whole, tuple) else components)
 
 
 def _classify(cls: type) -> int:

@@ -16,6 +16,13 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionTypeSpec
+from tapeflow.core.specs.protocol import (
+    batched,
+    flat_specs,
+    from_fitting_tensors,
+    type_spec_of,
+    unbatched,
+)
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
@@ -35,7 +42,7 @@ def batch_spec(leaf: SparseTensorSpec | TensorSpec, size: int | None):
     if isinstance(leaf, element.DatasetSpec):
         return element.DatasetSpec(leaf.element_spec, [size, *leaf._dataset_shape.as_list()])
     if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_batch"):
-        return leaf._batch(size)
+        return batched(leaf, size)
     if getattr(leaf, "shape", None) is None:
         raise TypeError(f"Elements of {leaf} cannot be batched.")
     return _with_shape(leaf, TensorShape([size]).concatenate(leaf.shape), 1)
@@ -69,7 +76,7 @@ def stacked(elements: Sequence[Any]):
     if isinstance(first, BatchableExtensionType):
         columns = zip(*[nest.flatten(value, expand_composites=True) for value in elements])
         parts = [stack_tensors(list(column)) for column in columns]
-        return first._type_spec._batch(len(elements))._from_compatible_tensor_list(parts)
+        return from_fitting_tensors(batched(type_spec_of(first), len(elements)), parts)
     raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
 
 
@@ -278,7 +285,7 @@ def slice_spec(leaf):
             raise ValueError("Cannot unbatch an input with scalar components.")
         return element.DatasetSpec(leaf.element_spec, leaf._dataset_shape[1:])
     if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_unbatch"):
-        return leaf._unbatch()
+        return unbatched(leaf)
     if leaf.shape.rank == 0:
         raise ValueError("Cannot unbatch an input with scalar components.")
     if isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0:
@@ -289,7 +296,7 @@ def slice_spec(leaf):
 def shape_of(spec):
     """The shape that a spec has, of tensors or of datasets; of a program's own type that of its first tensor."""
     if isinstance(spec, ExtensionTypeSpec):
-        return spec._flat_tensor_specs[0].shape
+        return flat_specs(spec)[0].shape
     return spec._dataset_shape if isinstance(spec, element.DatasetSpec) else spec.shape
 
 
@@ -313,8 +320,8 @@ def slices_of(leaf):
     if hasattr(leaf, "from_recipe"):
         return leaf._stacked.__getitem__
     if isinstance(leaf, BatchableExtensionType):
-        spec, parts = leaf._type_spec._unbatch(), nest.flatten(leaf, expand_composites=True)
-        return lambda number: spec._from_compatible_tensor_list([part[number] for part in parts])
+        spec, parts = unbatched(type_spec_of(leaf)), nest.flatten(leaf, expand_composites=True)
+        return lambda number: from_fitting_tensors(spec, [part[number] for part in parts])
     if not isinstance(leaf, SparseTensor):
         return leaf.__getitem__
     indices = leaf.indices.numpy()

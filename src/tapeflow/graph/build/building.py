@@ -19,6 +19,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundary
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
@@ -124,9 +125,9 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
     graph = context.current_graph() if graph is None else graph
     handle = handle_in(graph, variable)
     row = ReadVariableOp
-    op = graph.add(row.name, row, (handle,), (None,), {"dtype": variable._dtype}, row.name)
+    op = graph.add(row.name, row, (handle,), (None,), {"dtype": dtype_of(variable)}, row.name)
     shape = handle.handle_shape
-    return op.add_output(variable._dtype, shape)
+    return op.add_output(dtype_of(variable), shape)
 
 
 def handle_in(graph: Any, variable: Any) -> SymbolicTensor:

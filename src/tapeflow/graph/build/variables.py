@@ -13,6 +13,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.core.variables import graph_parts
 from tapeflow.graph.build import building
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.func_graph import FuncGraph
@@ -98,14 +99,14 @@ class Creation:
         if not read_value:
             return op
         # Where only what is asked for runs, who reads the variable asks for the assignment.
-        prunes = made._parts is not None or getattr(op.graph, "pruned", False)
+        prunes = graph_parts(made) is not None or getattr(op.graph, "pruned", False)
         return UnreadVariable(made, op) if prunes else made
 
     @staticmethod
     def expect_shape(made: Any, shape: TensorShape) -> None:
         """To be called before an assignment of a value of a `shape` that may be another: later reads know no shape."""
         if not (shape.is_fully_defined() and made.shape.is_compatible_with(shape)):
-            made._parts.handle.handle_shape = None
+            graph_parts(made).handle.handle_shape = None
 
     @staticmethod
     def reshaped(made: Any, op: Operation, shape: TensorShape) -> Any:
@@ -410,7 +411,7 @@ def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name="
             return building.convert.constant([], dtype=dtypes.string)
         unset = logical_not(stack([v.is_initialized() for v in var_list]))
         names = building.convert.constant(
-            [v.op.name if v._parts is not None else v.name[:-2] for v in var_list]
+            [v.op.name if graph_parts(v) is not None else v.name[:-2] for v in var_list]
         )
         return boolean_mask(names, unset)
 

@@ -7,6 +7,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import graph_parts
 from tapeflow.graph.build.variables import Parts
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.state.resource import VarHandleOp
@@ -44,7 +45,7 @@ def to_proto(variable: Any, export_scope: str | None = None) -> Any:
 
     Raises RuntimeError for an eager variable.
     """
-    parts = variable._parts
+    parts = graph_parts(variable)
     if parts is None:
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
     if not in_scope(parts.handle.name, export_scope):
@@ -65,7 +66,7 @@ def to_proto(variable: Any, export_scope: str | None = None) -> Any:
 
 def _value_name(variable: Any) -> str:
     """The name of the handle; of a variable that was a reference, that of its value."""
-    parts = variable._parts
+    parts = graph_parts(variable)
     own = parts.graph._by_name.get(variable.name.removesuffix(":0"))
     reads = own is not None and own.row is ReadVariableOp and own.inputs[0] is parts.handle
     return variable.name if reads else parts.handle.name

@@ -10,6 +10,7 @@ from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import dtype_of, shape_of
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.math.casting import cast
 
@@ -139,22 +140,22 @@ def _problem(x: Tensor, spec: InputSpec):
 
 def conformed(tensor: KerasTensor, value: TensorLike):
     """An input with the declared dtype and shape, and the rank, where a last axis of size 1 makes the difference."""
-    if not isinstance(value, Tensor) or tensor._shape.rank is None or value.shape.rank is None:
+    if not isinstance(value, Tensor) or shape_of(tensor).rank is None or value.shape.rank is None:
         return value
     found: Tensor = value
-    have, want = found.shape.rank, tensor._shape.rank
+    have, want = found.shape.rank, shape_of(tensor).rank
     if have == want + 1 and found.shape.as_list()[-1] == 1:
         found = squeeze(found, [-1])
-    elif have == want - 1 and tensor._shape.as_list()[-1] == 1:
+    elif have == want - 1 and shape_of(tensor).as_list()[-1] == 1:
         found = expand_dims(found, -1)
     if (
-        found.dtype != tensor._dtype
+        found.dtype != dtype_of(tensor)
         and found.dtype != dtypes.string
-        and tensor._dtype != dtypes.string
+        and dtype_of(tensor) != dtypes.string
     ):
-        found = cast(found, tensor._dtype)
-    if found.shape.rank == want and found.shape.is_compatible_with(tensor._shape):
-        found.set_shape(tensor._shape)  # what data of a graph do not say, as the size of a batch
+        found = cast(found, dtype_of(tensor))
+    if found.shape.rank == want and found.shape.is_compatible_with(shape_of(tensor)):
+        found.set_shape(shape_of(tensor))  # what data of a graph do not say, as the size of a batch
     return found
 
 

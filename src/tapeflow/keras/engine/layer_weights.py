@@ -13,6 +13,7 @@ from tapeflow.core.context import executing_eagerly, init_scope, name_scope
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.keras import constraints, initializers, regularizers, session
 from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, unique
@@ -285,7 +286,7 @@ def _aggregation(value: Tensor | None):
 
 def _penalty(regularizer: L2, variable):
     """The penalty on a variable; in graphs, under the variable's name."""
-    if variable._parts is None and executing_eagerly():
+    if graph_parts(variable) is None and executing_eagerly():
         return regularizer(variable)
-    with name_scope(f"{variable._shared_name}/Regularizer/"):
+    with name_scope(f"{shared_name_of(variable)}/Regularizer/"):
         return regularizer(variable)

@@ -10,6 +10,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundary
 from tapeflow.core.release import keras_2
+from tapeflow.core.variables import graph_parts
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.fitting import stateless
 from tapeflow.keras.engine.fitting.stateless import open_scopes as _scopes
@@ -175,7 +176,7 @@ class Weight(Variable, by_creators=True):
 
 def _value_after(assigned):
     """What an assignment gives: the value where it happened at once; in a graph, the variable after it."""
-    return assigned.read_value() if isinstance(assigned, Weight) and assigned._parts is None else assigned
+    return assigned.read_value() if isinstance(assigned, Weight) and graph_parts(assigned) is None else assigned
 
 
 class _OfWeights(type(Weight)):  # type: ignore[misc]

@@ -14,6 +14,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.release import keras_2
 from tapeflow.core.spelling import snake_case
 from tapeflow.core.tracking.module import SetByInit
+from tapeflow.core.variables import graph_parts
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.classes_of_functions import written
 from tapeflow.keras.engine.static import shown_dtype
@@ -180,7 +181,7 @@ class Metric(Tracked):
             return
         for variable in self.variables:
             nothing = zeros(variable.shape.as_list(), variable.dtype)
-            if variable._parts is not None and _building_graph() is not None:
+            if graph_parts(variable) is not None and _building_graph() is not None:
                 set_values([(variable, variable.dtype.as_numpy_dtype(0) * _ones(variable))])
             else:
                 variable.assign(nothing)

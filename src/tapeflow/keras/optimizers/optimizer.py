@@ -20,6 +20,7 @@ from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tracking.module import SetByInit
+from tapeflow.core.variables import dtype_of, graph_parts
 from tapeflow.graph.build.variables import check_may_create
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
@@ -154,7 +155,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             self._hyper[name] = value
         elif name in self._hyper_variables:
             variable = self._hyper_variables[name]
-            if variable._parts is not None and not hasattr(value, "graph"):
+            if graph_parts(variable) is not None and not hasattr(value, "graph"):
                 set_values([(variable, value)])
             else:
                 variable.assign(value)
@@ -169,12 +170,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """A setting as a scalar tensor (or variable) of a dtype."""
         variable = self._hyper_variables.get(name)
         if variable is not None:
-            return variable if variable._dtype == dtype else cast(variable, dtype)
+            return variable if dtype_of(variable) == dtype else cast(variable, dtype)
         value = self._hyper[name]
         if type(value) is float and name == "learning_rate" and context.inside_graph():
             # What is traced reads the rate of the moment, which callbacks change.
             variable = self._hyper_variable(name)
-            return variable if variable._dtype == dtype else cast(variable, dtype)
+            return variable if dtype_of(variable) == dtype else cast(variable, dtype)
         if type(value) is float:
             key = (name, dtype)
             found = self._numbers.get(key)
@@ -448,7 +449,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             elif is_sparse(grad):
                 self._apply_slices(grad, var)
             elif isinstance(var, Variable):
-                self._apply_dense(convert_to_tensor(grad, var._dtype), var)
+                self._apply_dense(convert_to_tensor(grad, dtype_of(var)), var)
             else:
                 raise TypeError(f"{var!r} is not a variable that {self._name} could update")
             if var.constraint is not None:
@@ -467,7 +468,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """The step of `iterations` as a tensor, which needs no conversion."""
         found = self._numbers.get("one")
         if found is None:
-            found = self._numbers["one"] = self._number(1, self._counter._dtype)
+            found = self._numbers["one"] = self._number(1, dtype_of(self._counter))
         return found
 
     def _clipped(self, pairs: Sequence[Any]):
@@ -663,7 +664,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """
         start = initializers.get(initializer)
         like = reference_variable
-        return self._slot(like, name, lambda: start(shape or like.shape, like._dtype))
+        return self._slot(like, name, lambda: start(shape or like.shape, dtype_of(like)))
 
     def add_optimizer_variables(self, trainable_variables: Sequence[Any], name: str, initializer: str = "zeros"):
         """Make slot variables, one beside each variable.
@@ -798,7 +799,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             return self._slot(var, slot_name)
         start = initializers.get(initializer)
         sizes = var.shape.as_list() if shape is None else list(shape)
-        return self._slot(var, slot_name, lambda: start(sizes, dtype=var._dtype))
+        return self._slot(var, slot_name, lambda: start(sizes, dtype=dtype_of(var)))
 
     def _slot(self, var: Any, name: str | None, value=0.0):
         slots = self._slots.of(var)
@@ -809,7 +810,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
             def start():
                 if callable(value):
                     return value()
-                return fill(sizes, cast(value, var._dtype)) if value else zeros(sizes, var._dtype)
+                return fill(sizes, cast(value, dtype_of(var))) if value else zeros(sizes, dtype_of(var))
 
             with on_device_of(var):
                 slots[name] = slot = self._make(start, variables.slot_path(self, var, name))

@@ -7,6 +7,7 @@ import re
 from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.dtypes import DType, int32
 from tapeflow.core.public import boundaries
+from tapeflow.core.variables import dtype_of, shared_name_of
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -130,7 +131,7 @@ class Lamb(Optimizer):
         return (("m", 0.0), ("v", 0.0))
 
     def _apply_dense(self, grad: Tensor, var):
-        dtype, m, v = var._dtype, self._slot(var, "m"), self._slot(var, "v")
+        dtype, m, v = dtype_of(var), self._slot(var, "m"), self._slot(var, "v")
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
         step = cast(self.iterations + 1, dtype)
         m.assign(m * beta1 + grad * (1 - beta1))
@@ -179,13 +180,13 @@ class Adafactor(Optimizer):
         if len(sizes) < 2:  # unused, but in the checkpoints of Keras 3
             return (("r", lambda: zeros([], int32)), ("c", lambda: zeros([], int32)), ("v", 0.0))
         return (
-            ("r", lambda: zeros(sizes[:-1], var._dtype)),
-            ("c", lambda: zeros([*sizes[:-2], sizes[-1]], var._dtype)),
+            ("r", lambda: zeros(sizes[:-1], dtype_of(var))),
+            ("c", lambda: zeros([*sizes[:-2], sizes[-1]], dtype_of(var))),
             ("v", 0.0),
         )
 
     def _apply_dense(self, grad: Tensor, var):
-        dtype = var._dtype
+        dtype = dtype_of(var)
         step = cast(self.iterations + 1, dtype)
         rate = self._rate(dtype)
         if not callable(self._hyper["learning_rate"]) and self.relative_step:
@@ -260,7 +261,7 @@ class Muon(Optimizer):
         self.__dict__["_wraps"] = self._wraps or bool(adam_weight_decay)
 
     def _is_by_adam(self, var):
-        path = var._shared_name
+        path = shared_name_of(var)
         return (
             len(var.shape) != 2
             or (self.exclude_embeddings and "embedding" in path.lower())
@@ -274,7 +275,7 @@ class Muon(Optimizer):
         return (("momentum", 0.0), *([("velocity", 0.0)] if self._is_by_adam(var) else []))
 
     def _apply_dense(self, grad: Tensor, var):
-        dtype, rate, mean = var._dtype, self._rate(var._dtype), self._slot(var, "momentum")
+        dtype, rate, mean = dtype_of(var), self._rate(dtype_of(var)), self._slot(var, "momentum")
         if not self._is_by_adam(var):
             mean.assign(mean * self.momentum + grad)
             ahead = grad + self.momentum * mean if self.nesterov else mean.read_value()
@@ -331,7 +332,7 @@ class ScheduleFreeAdamW(Optimizer):
         return (("momentum", var.read_value), ("velocity", 0.0))
 
     def _apply_dense(self, grad: Tensor, var):
-        dtype = var._dtype
+        dtype = dtype_of(var)
         leading, square_mean = [self._slot(var, name, value) for name, value in self._slot_values(var)]
         beta1, beta2 = self._setting("beta_1", dtype), self._setting("beta_2", dtype)
         step, rate = cast(self.iterations + 1, dtype), self._rate(dtype)

@@ -14,6 +14,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
+from tapeflow.core.variables import dtype_of
 from tapeflow.keras import settings
 from tapeflow.keras.optimizers.arguments import with_shared_arguments
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -92,7 +93,7 @@ class SGD(Optimizer):
         if self._momentum:
             super()._apply_sparse(values, indices, var)
         else:
-            var.scatter_sub(IndexedSlices(values * self._rate(var._dtype), indices))
+            var.scatter_sub(IndexedSlices(values * self._rate(dtype_of(var)), indices))
 
     def get_config(self):
         return {**self._config_of("momentum"), "nesterov": self.nesterov}
@@ -265,7 +266,7 @@ class Nadam(_Moments):
 
     def _prepare(self, var):
         super()._prepare(var)
-        dtype = var._dtype
+        dtype = dtype_of(var)
         whole = self._product_of(dtype)
         beta1 = self._setting("beta_1", dtype)
         now, after = (

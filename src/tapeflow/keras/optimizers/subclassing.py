@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Tensor, Variable
+from tapeflow.core.variables import dtype_of
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.rows import identity
 
@@ -67,7 +68,7 @@ class Subclassed:
             self._create_slots(variables)
         shared = {}
         for var in variables:
-            kind = (var.device, var._dtype.base_dtype)
+            kind = (var.device, dtype_of(var).base_dtype)
             if kind not in shared:
                 shared[kind] = {}
                 self._prepare_local(*kind, shared)

@@ -11,6 +11,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.release import keras_2
+from tapeflow.core.variables import dtype_of
 from tapeflow.keras.optimizers import variables
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.control.flow import cond
@@ -42,7 +43,7 @@ def replaced(optimizer, pairs: Sequence[Any]):
     for grad, var in pairs:
         if not getattr(var, "overwrite_with_gradient", False):
             continue
-        value = cast(convert_to_tensor(grad), var._dtype)
+        value = cast(convert_to_tensor(grad), dtype_of(var))
         if many:
             kept = optimizer._slot(var, _SUM)
             due = equal((optimizer._counter + 1) % int(many), 0)
@@ -67,7 +68,7 @@ def update(optimizer: Any, pairs: Sequence[Any]):
 def _accumulated(optimizer: SGD, pairs: Sequence[Any], many: int):
     sums = [optimizer._slot(var, _SUM) for _, var in pairs]
     for total, (grad, var) in zip(sums, pairs):
-        total.assign_add(cast(convert_to_tensor(grad), var._dtype))
+        total.assign_add(cast(convert_to_tensor(grad), dtype_of(var)))
     trained = [var for _, var in pairs]
     if keras_2():
         optimizer.build(trained)  # slots must be there before a branch is traced
@@ -106,7 +107,7 @@ def _decayed_step(optimizer: Any, pairs: Sequence[Any]):
     for _, var in pairs:
         decay = optimizer._weight_decay_of(var)
         if decay and _is_decayed(optimizer, var):
-            var.assign_sub(var * cast(decay, var._dtype) * optimizer._rate(var._dtype))
+            var.assign_sub(var * cast(decay, dtype_of(var)) * optimizer._rate(dtype_of(var)))
     if not optimizer.use_ema or (optimizer.gradient_accumulation_steps and not keras_2()):
         return optimizer._update_once(pairs)
     first = equal(optimizer.iterations, 0)
@@ -125,7 +126,7 @@ def _average(optimizer, trained, first, number):
     momentum = optimizer.ema_momentum
     for var in trained:
         average = optimizer._slot(var, _AVERAGE)
-        kept = momentum * (1 - cast(first, var._dtype))
+        kept = momentum * (1 - cast(first, dtype_of(var)))
         average.assign(kept * average + (1 - kept) * var)
     frequency = optimizer.ema_overwrite_frequency
     if not frequency:

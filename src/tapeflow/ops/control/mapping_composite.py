@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.specs.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
+from tapeflow.core.specs.protocol import batched, component_specs, from_components, unbatched
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.structures import nest
@@ -22,7 +23,7 @@ def concerns(elems: Any, signature: Any) -> bool:
 def _element_spec(value: Any) -> Any:
     spec = type_spec_from_value(value)
     return (
-        TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else spec._unbatch()
+        TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else unbatched(spec)
     )
 
 
@@ -33,7 +34,7 @@ def _composed(specs: Any, tensors: list[Any]) -> Any:
     def one(spec: Any) -> Any:
         if not isinstance(spec, BatchableExtensionTypeSpec):
             return next(each)
-        return spec._from_components([next(each) for _ in spec._component_specs])
+        return from_components(spec, [next(each) for _ in component_specs(spec)])
 
     return nest.map_structure(one, specs)
 
@@ -43,7 +44,7 @@ def _dtypes(specs: Any) -> list[Any]:
         dtypes.as_dtype(getattr(part, "dtype", part))
         for spec in nest.flatten(specs)
         for part in (
-            spec._component_specs if isinstance(spec, BatchableExtensionTypeSpec) else [spec]
+            component_specs(spec) if isinstance(spec, BatchableExtensionTypeSpec) else [spec]
         )
     ]
 
@@ -67,6 +68,6 @@ def map_components(
     of_one = found[0] if found else promised
     size = mapped[0].shape[0] if mapped and mapped[0].shape.rank else None
     batch = nest.map_structure(
-        lambda s: s._batch(size) if isinstance(s, BatchableExtensionTypeSpec) else s, of_one
+        lambda s: batched(s, size) if isinstance(s, BatchableExtensionTypeSpec) else s, of_one
     )
     return _composed(batch, mapped)

@@ -6,6 +6,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.lists.tensor_array import TensorArray
 
@@ -42,7 +43,7 @@ class TensorArraySpec(TypeSpec):
         """The spec of a TensorArray. Raises TypeError for anything else."""
         if not isinstance(value, TensorArray):
             raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`.")
-        return value._type_spec
+        return type_spec_of(value)
 
     def _parts(self):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
@@ -54,7 +55,7 @@ class TensorArraySpec(TypeSpec):
     def is_compatible_with(self, spec_or_value: TensorArray):
         """Whether a TensorArray, or one that a spec describes, agrees with this spec."""
         if isinstance(spec_or_value, TensorArray):
-            spec_or_value = spec_or_value._type_spec
+            spec_or_value = type_spec_of(spec_or_value)
         return (
             isinstance(spec_or_value, TensorArraySpec)
             and self._dtype == spec_or_value._dtype

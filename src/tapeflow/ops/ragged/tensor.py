@@ -16,6 +16,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
 from tapeflow.core.specs import type_spec_registry
+from tapeflow.core.specs.protocol import component_specs, type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, placeholder_shape
 from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.ops.array.construction import fill, ones_like, zeros
@@ -459,7 +460,7 @@ class RaggedTensor:
 
     def _trace_specs(self):
         """What a trace of a function depends on: the number of rows, not how many elements there are."""
-        specs = self._type_spec._component_specs
+        specs = component_specs(self._type_spec)
         return [(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list())) for spec in specs]
 
     def __getitem__(self, key: Any):
@@ -637,7 +638,7 @@ class RaggedTensorSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
         """The spec of a ragged tensor."""
-        return value._type_spec
+        return type_spec_of(value)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a ragged tensor, or one that a spec describes, agrees with this."""

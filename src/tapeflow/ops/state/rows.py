@@ -13,6 +13,7 @@ from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.variables import dtype_of, is_set
 from tapeflow.ops import shapes
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
@@ -69,8 +70,8 @@ def _(call: GradientCall, dy: Tensor):
 def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape: bool):
     """With `validate_shape` a value is of the shape of the one before, if any; else of any, whatever was declared."""
     check_dtype(resource, value)
-    if not (validate_shape and resource._is_set):
-        resource._set(convert_to_tensor(value, resource._dtype))
+    if not (validate_shape and is_set(resource)):
+        resource._set(convert_to_tensor(value, dtype_of(resource)))
         return
     if tuple(resource._value_shape.as_list()) != value.shape:
         raise invalid(
@@ -131,7 +132,7 @@ AssignSubVariableOp.gradient(None)
 
 @op("VarIsInitializedOp", "resource: resource -> is_initialized: bool", shape=shapes.scalar, effects=False)
 def VarIsInitializedOp(xp: ModuleType, resource):
-    return np.array(resource._is_set)
+    return np.array(is_set(resource))
 
 
 VarIsInitializedOp.gradient(None)

@@ -31,6 +31,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.tracking.trackable import Trackable
+from tapeflow.core.variables import dtype_of
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.indexing import slicing
 from tapeflow.ops.io.save_slice import SaveSliceInfo
@@ -253,7 +254,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
                     "enabled."
                 )
             known = creation.from_proto(variable_def, import_scope)
-            self._init(known._dtype, known.trainable)
+            self._init(dtype_of(known), known.trainable)
             self.__dict__.update(known.__dict__)
             return
         if initial_value is None:

@@ -9,6 +9,7 @@ import numpy as np
 from tapeflow.core import context, errors
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.variables import dtype_of
 from tapeflow.ops import shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo
 from tapeflow.ops.array.layout import Reshape
@@ -26,7 +27,7 @@ from tapeflow.ops.validate import invalid, shape_text
 
 def assign_part(variable, key, value):
     """`variable[key].assign(value)`. Returns the variable."""
-    value = convert_to_tensor(value, variable._dtype)
+    value = convert_to_tensor(value, dtype_of(variable))
     if slicing.is_mask(key):
         return _assign_where(variable, key, value)
     spec = slicing.parse_key(key)
@@ -90,4 +91,4 @@ ResourceCountUpTo.gradient(None)
 
 def count_up_to(variable, limit: int):
     """Adds one to an integer scalar; what it was before. Raises OutOfRangeError if it has reached `limit`."""
-    return ResourceCountUpTo(variable, int(limit), variable._dtype)
+    return ResourceCountUpTo(variable, int(limit), dtype_of(variable))

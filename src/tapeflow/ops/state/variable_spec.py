@@ -7,6 +7,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import dtype_of
 from tapeflow.ops.state.variable import Variable
 
 
@@ -34,7 +35,7 @@ class VariableSpec(TensorSpec):
     @classmethod
     def from_value(cls, value: Any) -> VariableSpec:
         """The spec of a variable."""
-        return cls(value.shape, value._dtype, value.trainable)
+        return cls(value.shape, dtype_of(value), value.trainable)
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a variable, or a spec of one, agrees with this."""

@@ -13,6 +13,7 @@ from tapeflow.checkpoint.objects import restore_objects, write_objects
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
 from tapeflow.core.annotations import Variable
 from tapeflow.core.context import current_graph, init_scope
+from tapeflow.core.variables import graph_parts
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.files.hdf5_files import h5py, is_h5_name, is_hdf5, write_hdf5
 from tapeflow.keras.saving import archive, shards, weights_store
@@ -20,7 +21,7 @@ from tapeflow.keras.saving.weights_store import dataset_at, group_at
 from tapeflow.keras.session import get_session, set_values, values_of
 
 if TYPE_CHECKING:
-    from tapeflow.checkpoint.restoring import CheckpointLoadStatus
+    from tapeflow.checkpoint.load_status import CheckpointLoadStatus
     from tapeflow.keras.engine.sequential import Sequential
     from tapeflow.keras.optimizers.optimizer import Variables
 
@@ -73,7 +74,7 @@ def save(model, filepath, overwrite=True, save_format=None, options=None, max_sh
         folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)
-        in_graph = bool(model.weights) and model.weights[0]._parts is not None
+        in_graph = bool(model.weights) and graph_parts(model.weights[0]) is not None
         session = get_session(model.weights[0].graph) if in_graph else None
 
         going_on = write_objects(model, path, session, options)

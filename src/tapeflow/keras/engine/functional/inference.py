@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
+from tapeflow.core.variables import dtype_of, shape_of
 from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.keras.engine import masking
@@ -70,10 +71,10 @@ def placeholder_for(x: KerasTensor):
             value = RaggedTensor.from_row_splits(value, splits, validate=False)
         return value
     name = None if x.name is None else x.name.rpartition("/")[2].partition(":")[0]
-    made = placeholder(x._dtype, x._shape, name or None)
+    made = placeholder(dtype_of(x), shape_of(x), name or None)
     if x._keras_mask is not None:
         mask = x._keras_mask
-        masking.set_mask(made, placeholder(mask._dtype, mask._shape))
+        masking.set_mask(made, placeholder(dtype_of(mask), shape_of(mask)))
     return made
 
 

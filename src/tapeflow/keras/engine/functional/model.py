@@ -10,6 +10,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import shape_of
 from tapeflow.keras import settings
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.added import AddLoss, AddMetric
@@ -225,7 +226,7 @@ class Functional(Model):
         inputs = nest.flatten(self._inputs)
         shapes = nest.flatten(as_shapes(input_shape))
         outputs = self._outputs
-        if any(TensorShape(shape) != x._shape for shape, x in zip(shapes, inputs, strict=True)):
+        if any(TensorShape(shape) != shape_of(x) for shape, x in zip(shapes, inputs, strict=True)):
             given = [
                 KerasTensor(shape, x.dtype, sparse=x.sparse, ragged=x.ragged)
                 for shape, x in zip(shapes, inputs)
@@ -266,7 +267,7 @@ def make_functional(subclass: type) -> None:
 
 
 def _check_input(model: Functional, tensor: KerasTensor, value: Tensor, number: int):
-    want = tensor._shape
+    want = shape_of(tensor)
     if not hasattr(value, "shape") or want.rank is None:
         return
     have = TensorShape(value.shape)

@@ -18,6 +18,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.deserialization import refuse_unsafe
 from tapeflow.core.public import is_tensor_function
 from tapeflow.core.release import keras_2
+from tapeflow.core.variables import dtype_of
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
@@ -185,7 +186,7 @@ def _of_one_dtype(*operands):
     first = operands[0]
     if isinstance(first, KerasTensor):
         return operands
-    dtype = operands[1]._dtype
+    dtype = dtype_of(operands[1])
     if isinstance(first, (bool, int, float)) and dtype.is_floating:
         return float(first), operands[1]
     return convert_to_tensor(first, dtype), operands[1]

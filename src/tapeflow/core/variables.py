@@ -1,0 +1,32 @@
+"""What the package asks of tensors and variables beside their public attributes: classes of users may show others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def dtype_of(x: Any) -> Any:
+    """The DType of a tensor or variable, whatever its class shows as `dtype`: Keras shows names, 1.x references."""
+    return x._dtype
+
+
+def shape_of(x: Any) -> Any:
+    """The TensorShape of a tensor or variable, whatever its class shows as `shape`: Keras 3 shows tuples."""
+    return x._shape
+
+
+def graph_parts(variable: Any) -> Any:
+    """The nodes of a variable of a graph, see `graph.build.variables.Parts`; None for one with a value of its own."""
+    return variable._parts
+
+
+def shared_name_of(variable: Any) -> str:
+    """The name of a variable in checkpoints and graphs, without the `:0` that `name` ends in."""
+    name: str = variable._shared_name
+    return name
+
+
+def is_set(variable: Any) -> bool:
+    """Whether a variable has a value yet."""
+    found: bool = variable._is_set
+    return found
