@@ -269,3 +269,58 @@ def test_a_generator_that_asks_its_own_iterator():
     assert int(next(iterator)) == 0
     with pytest.raises(tf.errors.OpError, match="generator already executing"):
         next(iterator)
+
+
+def test_iterators_of_graphs_go_on_in_another_process_graph(tmp_path):
+    """The meta graph holds the operations that save and restore an iterator, and the state is that of TensorFlow's."""
+    v1, prefix = tf.compat.v1, str(tmp_path / "model")
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        iterator = v1.data.make_initializable_iterator(Dataset.range(10).map(lambda x: x * 2))
+        policy = tf.data.experimental.ExternalStatePolicy.WARN
+        saveable = tf.data.experimental.make_saveable_from_iterator(iterator, policy)
+        v1.add_to_collection(v1.GraphKeys.SAVEABLE_OBJECTS, saveable)
+        element = iterator.get_next()
+        for each in (iterator.initializer, element):
+            v1.add_to_collection("parts", each)
+        saver = v1.train.Saver()
+        session.run(iterator.initializer)
+        assert [session.run(element) for _ in range(3)] == [0, 2, 4]
+        saver.save(session, prefix)
+        kinds = {op.type for op in graph.get_operations()}
+    assert {"SerializeIterator", "DeserializeIterator"} <= kinds
+    assert "PyFunc" not in kinds
+    with tf.Graph().as_default(), v1.Session() as session:
+        saver = v1.train.import_meta_graph(prefix + ".meta")
+        initializer, element = v1.get_collection("parts")
+        session.run(initializer)
+        saver.restore(session, prefix)
+        assert session.run(element) == 6
+
+
+VARIABLE = tf.Variable(tf.constant(1, tf.int64))
+STATEFUL = {
+    "filter": lambda x: x.filter(lambda _: tf.random.uniform([]) < 1),
+    "flat_map": lambda x: x.flat_map(lambda _: Dataset.range(tf.random.uniform([], 0, 2, tf.int64))),
+    "map": lambda x: x.map(lambda _: tf.random.uniform([])).batch(2),
+    "variable": lambda x: x.map(lambda y: y + VARIABLE),
+    "python": lambda x: x.map(lambda y: tf.py_function(lambda z: z, [y], tf.int64)),
+}
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_state_outside_of_an_iterator_is_not_lost_silently(tmp_path, name, caplog):
+    dataset = STATEFUL[name](Dataset.range(4))
+
+    def saved(policy):
+        options = tf.data.Options()
+        options.experimental_external_state_policy = policy
+        iterator = iter(dataset if policy is None else dataset.with_options(options))
+        return tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "at"))
+
+    with pytest.raises(tf.errors.FailedPreconditionError, match="is stateful"):
+        saved(None)
+    policies = tf.data.experimental.ExternalStatePolicy
+    saved(policies.IGNORE)
+    assert "is stateful" not in caplog.text
+    saved(policies.WARN)
+    assert "is stateful" in caplog.text

@@ -81,7 +81,7 @@ from tapeflow.ops.ragged import (
     math as ragged_math,
 )
 from tapeflow.ops.ragged import (
-    shape as ragged_shape,
+    shape_functions as ragged_shape,
 )
 from tapeflow.ops.ragged.shape import DynamicRaggedShape
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor

@@ -68,7 +68,7 @@ def test_partitions(partition, splits):
 def test_bad_lengths():
     with pytest.raises(ValueError, match="uniform"):
         Shape.from_lengths([(1, 2)])
-    with pytest.raises(ValueError, match="2 row lengths were given for 3 rows"):
+    with pytest.raises(ValueError, match="Shape not consistent: 2 lengths of rows, but 3 rows"):
         Shape.from_lengths([3, (1, 2)])
     with pytest.raises(ValueError, match="private"):
         Partition([0, 1])
@@ -131,3 +131,75 @@ def test_no_layouts_on_meshes():
     ):  # fmt: skip
         with pytest.raises(ValueError, match="layout must be None"):
             call()
+
+
+def test_what_is_known_of_partitions():
+    made = [
+        Partition.from_row_splits([0, 2, 5]), Partition.from_value_rowids([0, 0, 1], nrows=3),
+        Partition.from_row_starts([0, 2], nvals=5), Partition.from_uniform_row_length(2, nrows=3),
+    ]  # fmt: skip
+    known = [(s.nrows, s.nvals, s.uniform_row_length) for s in map(tf.type_spec_from_value, made)]
+    assert known == [(2, None, None), (3, 3, None), (2, 5, None), (3, 6, 2)]
+    assert made[0].offsets_in_rows().numpy().tolist() == [0, 1, 0, 1, 2]
+
+
+def test_specs_of_shapes_complete_and_merge():
+    spec = Shape.Spec.from_value(tf.shape(ROWS))
+    assert (spec.rank, spec.num_row_partitions, spec.dtype) == (2, 1, tf.int32)
+    assert repr(spec) == (
+        "DynamicRaggedShape.Spec(row_partitions=(RowPartitionSpec(nrows=4, nvals=6, uniform_row_length=None, "
+        "dtype=tf.int32),), static_inner_shape=TensorShape([6]), dtype=tf.int32)"
+    )
+    assert spec.is_compatible_with(tf.shape(ROWS))
+    assert not spec.is_compatible_with(tf.shape(ROWS[:2]))
+    assert spec.with_dtype(tf.int64).dtype == tf.int64
+    whole = Shape.Spec._from_tensor_shape([2, None, 3], 1, tf.int64)
+    other = Shape.Spec._from_tensor_shape([None, 5, 3], 2, tf.int64)
+    assert whole._merge_with(other)._to_tensor_shape() == [2, 5, 3]
+    with pytest.raises(ValueError, match="not compatible"):
+        whole._merge_with(Shape.Spec._from_tensor_shape([3, 5, 3], 0, tf.int64))
+
+
+def test_shapes_go_through_functions():
+    shape = Shape.from_tensor(ROWS)
+    assert repr(tf.function(lambda s: s)(shape)) == repr(shape)
+    assert int(tf.function(lambda s: s[0])(shape)) == 4
+    assert tf.function(lambda s: tf.ones(s))(shape).to_list() == [[1.0], [1.0, 1.0, 1.0], [], [1.0, 1.0]]
+    assert bool(shape == Shape.from_tensor(ROWS))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize("axes", [(0, 1), (1, 2), (0, 2), (2, 2)])
+def test_layouts_of_a_uniform_shape(count, axes):
+    """However many dimensions are partitions, and whichever are merged, the sizes are those of the dense tensor."""
+    dense = tf.zeros([2, 3, 4])
+    shape = Shape.from_tensor(dense)._with_num_row_partitions(count)
+    assert (shape.num_row_partitions, shape._to_tensor_shape()) == (count, [2, 3, 4])
+    outer, inner = axes
+    sizes = [2, 3, 4]
+    sizes[outer : inner + 1] = [int(tf.reduce_prod(sizes[outer : inner + 1]))]
+    merged = tf.ones(shape._merge_dims(outer, inner))
+    assert (merged if isinstance(merged, tf.Tensor) else merged.to_tensor()).shape == sizes
+    assert [int(shape._num_slices_in_dimension(i)) for i in range(3)] == [2, 6, 24]
+
+
+def test_values_of_unknown_shapes_in_graphs():
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        values = v1.placeholder_with_default([1.0, 2.0, 3.0], None)
+        splits = v1.placeholder_with_default(tf.constant([0, 2, 3], tf.int64), None)
+        rows = tf.RaggedTensor.from_row_splits(values, splits)
+        assert rows.shape.rank is None
+        assert session.run(rows.to_tensor()).tolist() == [[1, 2], [3, 0]]
+        assert session.run(rows.merge_dims(0, 1)).tolist() == [1, 2, 3]
+        assert session.run(tf.reduce_sum(rows, 1)).tolist() == [3, 3]
+
+
+def test_gradients_by_ragged_tensors_in_graphs():
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
+        (by_rows,) = tf.gradients(rows * rows, rows)
+        (weighted,) = tf.gradients(rows * 2.0, rows, grad_ys=[rows])
+        (of_dense,) = tf.gradients(rows.to_tensor() * 3.0, [rows])
+        found = session.run([by_rows, weighted, of_dense])
+    assert [f.to_list() for f in found] == [[[2, 4], [6]], [[2, 4], [6]], [[3, 3], [3]]]

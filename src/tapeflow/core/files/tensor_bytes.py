@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from tapeflow.core.files.wire import (
     varint_field,
 )
 
-_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
+_DTYPE, _SHAPE, _CONTENT, _STRINGS, _VARIANTS = 1, 2, 4, 8, 15
 # The field that holds the elements of a dtype one by one.
 _ELEMENTS = {
     "float32": 5, "float64": 6, "int32": 7, "int16": 7, "int8": 7, "uint8": 7, "uint16": 7,
@@ -32,6 +33,14 @@ _ELEMENTS = {
 }  # fmt: skip
 _WIRE_FLOATS = {5: "<f4", 9: "<f4", 6: "<f8", 12: "<f8"}
 MAX_ELEMENTS = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class VariantData:
+    """What an element of a variant tensor is that can be written: the name of its type, and the bytes that tell it."""
+
+    type_name: str
+    metadata: bytes
 
 
 def _sizes(shape: tuple[int, ...]) -> bytes:
@@ -46,7 +55,22 @@ def encode(array: np.ndarray, dtype: DType) -> bytes:
     if dtype == dtypes.string:
         texts = (t if isinstance(t, bytes) else str(t).encode() for t in array.ravel())
         return out + b"".join(bytes_field(_STRINGS, t) for t in texts)
+    if dtype == dtypes.variant:
+        return out + b"".join(bytes_field(_VARIANTS, _variant(v)) for v in array.ravel())
     return out + (bytes_field(_CONTENT, array.tobytes()) if array.size else b"")
+
+
+def _variant(value: Any) -> bytes:
+    if not isinstance(value, VariantData):
+        raise TypeError(f"a variant that holds {type(value).__name__} cannot be written")
+    return bytes_field(1, value.type_name.encode()) + bytes_field(2, value.metadata)
+
+
+def _variant_of(message: bytes) -> VariantData:
+    found = {number: value for number, _, value in fields(message) if isinstance(value, bytes)}
+    if 3 in found:
+        raise WireError("a variant of several tensors")
+    return VariantData(found.get(1, b"").decode(), found.get(2, b""))
 
 
 def encode_packed(array: np.ndarray) -> bytes:
@@ -80,6 +104,7 @@ def decode(message: bytes) -> tuple[np.ndarray, DType]:
     kind, content = 0, b""
     shape: tuple[int, ...] = ()
     strings: list[bytes] = []
+    variants: list[VariantData] = []
     elements: dict[int, list[np.ndarray]] = {}
     for number, wire, value in fields(message):
         if number == _DTYPE and isinstance(value, int):
@@ -90,6 +115,8 @@ def decode(message: bytes) -> tuple[np.ndarray, DType]:
             content = value
         elif number == _STRINGS and isinstance(value, bytes):
             strings.append(value)
+        elif number == _VARIANTS and isinstance(value, bytes):
+            variants.append(_variant_of(value))
         elif number in set(_ELEMENTS.values()):
             elements.setdefault(number, []).append(_numbers(number, wire, value))
     try:
@@ -108,6 +135,13 @@ def decode(message: bytes) -> tuple[np.ndarray, DType]:
                 strings = [b""]
             strings = (strings + strings[-1:] * count)[:count]
         flat[:] = strings[:count]
+        return flat.reshape(shape), dtype
+    if dtype == dtypes.variant:
+        if len(variants) != count:
+            raise WireError(f"{len(variants)} variants for {count} elements")
+        flat = np.empty(count, object)
+        for i, variant in enumerate(variants):
+            flat[i] = variant
         return flat.reshape(shape), dtype
     if dtype.name not in _ELEMENTS and not content:
         raise WireError(f"a tensor of {dtype.name}")

@@ -55,6 +55,7 @@ class _Pass:
         self.start = start  # of a one-shot iterator: begins the pass when the first element is wanted
         self.elements: Any = None
         self.made: Any = None  # begins a pass over the dataset of the last initializer
+        self.dataset: Any = None  # that dataset
         self.lock = threading.RLock()
         self.name = f"iterator_{next(_numbers)}"
         _passes[self.name] = self
@@ -118,8 +119,7 @@ class GraphIterator(Iterator):
 
     @classmethod
     def over(cls, dataset, started, spec=None, shared_name=None, handle=None):
-        """One over a dataset.
-        """
+        """One over a dataset."""
         made = cls.__new__(cls)
         made._set(dataset, started, spec, shared_name, handle)
         return made

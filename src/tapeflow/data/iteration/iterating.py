@@ -15,7 +15,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.data import element, leaves
-from tapeflow.data.iteration import state_coding
+from tapeflow.data.iteration import outside_state, state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
 from tapeflow.data.parts import start_of
@@ -185,7 +185,15 @@ class Iterator:
             self._elements = elements
 
     def _checkpoint_tensors(self):
-        return {"ITERATOR": {"_STATE": self._save}}
+        return {"ITERATOR": {"_STATE": self._saved}}
+
+    def _saved(self):
+        outside_state.heed(self._dataset, outside_state.policy_of(self._policy()))
+        return self._save()
+
+    def _policy(self):
+        options = getattr(self._dataset, "_options", None)
+        return None if options is None else options.experimental_external_state_policy
 
     def _restore_tensors(self, found: dict[str, Any]):
         self._restore(found["_STATE"].item())

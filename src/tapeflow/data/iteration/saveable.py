@@ -6,31 +6,23 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
-from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.data import leaves
-from tapeflow.data.iteration import state_coding
-from tapeflow.graph.nodes import python_ops
+from tapeflow.data.iteration.outside_state import policy_of
+from tapeflow.data.nodes import nodes
+from tapeflow.data.options import ExternalStatePolicy
+from tapeflow.ops.io.raw_bytes import parse_tensor, serialize_tensor
 
 
-def serialized(handle: Tensor, name: str | None = None):
+def serialized(handle: Tensor, name: str | None = None, policy: ExternalStatePolicy = ExternalStatePolicy.FAIL):
     """A string tensor: where the iterator behind a handle is."""
-
-    def run(held: Tensor):
-        return [convert_to_tensor(state_coding.encode(leaves.unboxed(held).save()))]
-
-    return python_ops.node("PyFunc", run, [handle], [(dtypes.string, ())], name).outputs[0]
+    state = nodes.add("SerializeIterator", [handle], {"external_state_policy": policy.value}, name)
+    return serialize_tensor(state.outputs[0])
 
 
 def deserialized(handle, state: Tensor, name: str | None = None):
     """The operation that takes the iterator behind a handle where `serialized` was."""
-
-    def run(held: Tensor, data: Tensor):
-        leaves.unboxed(held).restore(state_coding.decode(data.numpy()))
-        return []
-
-    return python_ops.node("PyFunc", run, [handle, state], (), name)
+    return nodes.add("DeserializeIterator", [handle, parse_tensor(state, dtypes.variant)], {}, name)
 
 
 class IteratorSaveable:
@@ -41,13 +33,14 @@ class IteratorSaveable:
     shape = TensorShape([])
     device = ""
 
-    def __init__(self, handle: Tensor):
+    def __init__(self, handle: Tensor, policy: ExternalStatePolicy = ExternalStatePolicy.FAIL):
         self.name = handle.op.name
+        self._policy = policy
         self.op = self._handle = handle
 
     def read_value(self):
         """A string tensor: the state."""
-        return serialized(self._handle)
+        return serialized(self._handle, None, self._policy)
 
     def assign(self, value: Tensor, read_value: bool = True):
         """The operation that sets the state."""
@@ -63,7 +56,9 @@ def make_saveable_from_iterator(iterator: Any, external_state_policy: str | None
 
     Args:
       iterator: an iterator of a graph.
-      external_state_policy: "warn", "ignore", "fail" or None; all of the state is kept in any case.
+      external_state_policy: "warn", "ignore", "fail" or one of `tf.data.experimental.ExternalStatePolicy`: what to do
+        about a dataset whose functions have a state outside of it, such as random numbers and variables, when it is
+        saved; None: "fail".
 
     Returns:
       The object.
@@ -71,17 +66,13 @@ def make_saveable_from_iterator(iterator: Any, external_state_policy: str | None
     Raises:
       ValueError: for another policy, and for an iterator of eager execution, which `tf.train.Checkpoint` keeps.
     """
-    if external_state_policy not in (None, "warn", "ignore", "fail"):
-        raise ValueError(
-            "Invalid `ExternalStatePolicy.` Supported values include 'warn', 'ignore', and 'fail.' Received "
-            f"{external_state_policy!r}."
-        )
+    policy = policy_of(external_state_policy)
     if not hasattr(iterator, "string_handle"):
         raise ValueError(
             "`make_saveable_from_iterator` is for iterators of a graph. With eager execution use "
             "`tf.train.Checkpoint(iterator=iterator)`."
         )
-    return IteratorSaveable(iterator._handle)
+    return IteratorSaveable(iterator._handle, policy)
 
 
 boundaries(globals())

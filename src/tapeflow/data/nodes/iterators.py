@@ -8,12 +8,15 @@ from typing import Any
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.files.tensor_bytes import VariantData
 from tapeflow.data import leaves
+from tapeflow.data.iteration import outside_state, state_coding
 from tapeflow.data.iteration.graph_iterating import _Pass, pass_named
 from tapeflow.data.iteration.passes import begun
 from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.nodes import register, spec_of
 from tapeflow.data.nodes.variants import dataset_of, unpacked
+from tapeflow.data.options import ExternalStatePolicy
 from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.operation import Operation
@@ -116,7 +119,7 @@ def pass_of(handle: Any) -> _Pass:
 def _begin(attrs: Attrs, dataset: Any, handle: Any) -> list[Any]:
     state, made = pass_of(handle), leaves.unboxed(dataset)
     with state.lock:
-        state.made = made._start
+        state.made, state.dataset = made._start, made
         state.elements = begun(made._start)
     return []
 
@@ -154,6 +157,24 @@ for _name in ("IteratorFromStringHandle", "IteratorFromStringHandleV2"):
         _name, "string_handle: string -> resource_handle: resource",
         {"output_types": type_list([]), "output_shapes": shape_list([])}, stateful=True, touches="process",
     ).runs(_from_string)  # fmt: skip
+
+
+@node(
+    "SerializeIterator", "resource_handle: resource -> serialized: variant", {"external_state_policy": 0}, stateful=True
+).runs
+def _serialize(attrs: Attrs, handle: Any) -> list[Any]:
+    state = pass_of(handle)
+    outside_state.heed(state.dataset, ExternalStatePolicy(attrs["external_state_policy"] or 0))
+    return [leaves.boxed(VariantData("tensorflow::Iterator", state_coding.encode(state.save())))]
+
+
+@node("DeserializeIterator", "resource_handle: resource, serialized: variant ->", stateful=True).runs
+def _deserialize(attrs: Attrs, handle: Any, serialized: Any) -> list[Any]:
+    found = leaves.unboxed(serialized)
+    if not isinstance(found, VariantData):
+        raise InvalidArgumentError(None, None, "DeserializeIterator is given what is not the state of an iterator.")
+    pass_of(handle).restore(state_coding.decode(found.metadata))
+    return []
 
 
 @node("IteratorGetDevice", "resource: resource -> device: string", stateful=True).runs

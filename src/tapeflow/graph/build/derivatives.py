@@ -12,7 +12,7 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public
-from tapeflow.core.structures import nest
+from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.graph.build import gradients as walk
 from tapeflow.graph.build.recording import source_in, unconnected
 from tapeflow.graph.tensor import SymbolicTensor
@@ -79,17 +79,18 @@ def _gradients(
         raise ValueError(
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
         ) from None
-    targets = [_tensor(y) for y in _listed(ys)]
+    targets = [_tensor(gradient_parts.part_of(y)) for y in _listed(ys)]
     sources = _listed(xs)
+    parts = [gradient_parts.part_of(x) for x in sources]
     weights = None if grad_ys is None else _listed(grad_ys)
     if weights is not None and len(weights) != len(targets):
         raise ValueError(f"Passed {len(weights)} grad_ys for {len(targets)} ys")
     if weights is not None:
-        weights = [_weight(w, y) for w, y in zip(weights, targets, strict=True)]
-    found = _found(targets, sources, weights, _listed(stop_gradients or []), colocate)
-    return [
-        unconnected(x) if dx is None and zero else dx for dx, x in zip(found, sources, strict=True)
-    ]
+        weights = [_weight(gradient_parts.part_of(w), y) for w, y in zip(weights, targets, strict=True)]
+    stopped = [gradient_parts.part_of(x) for x in _listed(stop_gradients or [])]
+    found = _found(targets, parts, weights, stopped, colocate)
+    found = [unconnected(x) if dx is None and zero else dx for dx, x in zip(found, parts, strict=True)]
+    return [gradient_parts.gradient_by(x, dx) for x, dx in zip(sources, found, strict=True)]
 
 
 def _found(targets, sources, weights, stop, colocate):

@@ -226,8 +226,18 @@ def decode_compressed(
 @op("SerializeTensor", "tensor: T -> serialized: string", types={"T": ANY}, shape=shapes.scalar)
 def SerializeTensor(xp: ModuleType, tensor: Array):
     array = np.asarray(tensor)
-    kind = dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
-    return np.array(tensor_bytes.encode(array, kind), object)
+    kind = _kind_of(array)
+    try:
+        return np.array(tensor_bytes.encode(array, kind), object)
+    except TypeError as error:
+        raise invalid(f"Could not serialize the tensor: {error}") from None
+
+
+def _kind_of(array: np.ndarray) -> DType:
+    if array.dtype != object:
+        return dtypes.as_dtype(array.dtype)
+    texts_only = all(isinstance(x, (bytes, str)) for x in array.flat)
+    return dtypes.string if texts_only else dtypes.variant
 
 
 SerializeTensor.gradient(None)

@@ -287,8 +287,8 @@ class RaggedTensor:
     @property
     def shape(self) -> tensor_shape.TensorShape:
         """What is known of the shape: None for ragged dimensions."""
-        splits = self._row_splits.shape.as_list()
-        rows = None if splits[0] is None else splits[0] - 1
+        splits = static_rows(self._row_splits)
+        rows = None if splits is None else splits - 1
         length = None
         if self._uniform_row_length is not None:
             found = static_value(self._uniform_row_length)
