@@ -43,6 +43,7 @@ bool concat(KernelCall& c, Tensor* const* values, int n, const Tensor* axis_tens
   std::copy(first->dims, first->dims + rank, dims);
   for (int i = 1; i < n; ++i) {
     const Shape* s = values[i]->shape;
+    if (s->rank == 0) throw invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)");
     if (s->rank != rank) {
       throw invalid("ConcatOp : Ranks of all input tensors should match: shape[0] = ",
                     first->str(), " vs. shape[", i, "] = ", s->str());

@@ -133,7 +133,7 @@ class Schema:
             types = self.types.get(variable, ())
             if want is None and types and (
                 (isinstance(value, (list, tuple)) and not value)
-                or (isinstance(types, Preferring) and _fits(value, types[0]))
+                or (isinstance(types, Preferring) and _natural(value) not in types and _fits(value, types[0]))
             ):
                 want = types[0]
             try:
@@ -146,6 +146,8 @@ class Schema:
                     f"type '{type(value).__name__}' instead. Error: {error}"
                 ) from None
         if variable and variable not in bound:
+            if place is None:
+                self._check_allowed(argument, tensor.dtype)
             bound[variable] = tensor.dtype
         return tensor
 
@@ -371,6 +373,17 @@ def holds_tensors(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(isinstance(x, (_Tensor, _Variable)) or holds_tensors(x) for x in value)
     return type(value).__name__ == "IndexedSlices"
+
+
+def _natural(value: Any) -> DType | None:
+    """The dtype that a value without tensors in it has by itself; None where it cannot be a tensor."""
+    if holds_tensors(value):
+        return None
+    with context.eager_mode():
+        try:
+            return _native.convert(value, None).dtype
+        except (TypeError, ValueError):
+            return None
 
 
 def _fits(value: Any, dtype: DType) -> bool:

@@ -94,8 +94,8 @@ class constant_initializer(Initializer):
     def __init__(self, value: float = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
-                "Invalid type for initial value: expected Python scalar, list or tuple of values, or "
-                f"numpy.ndarray. Received: {type(value)}"
+                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected Python scalar, list "
+                "or tuple of values, or numpy.ndarray."
             )
         self.value, self.dtype, self._verify = value, dtypes.as_dtype(dtype), verify_shape
 
@@ -273,7 +273,7 @@ class identity(Initializer):
 def _floating(dtype: DTypeLike):
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating:
-        raise TypeError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {dtype}.")
     return dtype
 
 

@@ -21,6 +21,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
+from tapeflow.graph.build.node_text import node_text
 from tapeflow.graph.graph import Graph, default_graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -29,7 +30,6 @@ from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.signature import Argument
 from tapeflow.ops.state.rows import ReadVariableOp
 from tapeflow.ops.table import REGISTRY
-from tapeflow.ops.validate import shape_text
 
 Eager = _native.EagerTensor
 _Variable = _native.Variable
@@ -199,10 +199,7 @@ def node(
         shapes = shape_inference.infer(row, inputs, attrs, lists)
     except InvalidArgumentError as error:
         message = getattr(error, "message", str(error))
-        found = ", ".join("?" if x.shape_tuple is None else shape_text(x.shape_tuple) for x in inputs)
-        raise ValueError(
-            f"{message} for '{{{{node {name.rstrip('/')}}}}} = {row.name}[]' with input shapes: {found}."
-        ) from None
+        raise ValueError(f"{message} for {node_text(row, inputs, sizes, attrs, name.rstrip('/'))}") from None
     op = graph.add(row.name, row, inputs, sizes, attrs, name)
     for kind, shape in zip(kinds, shapes, strict=True):
         op.add_output(kind, shape)

@@ -47,6 +47,8 @@ def _concat_axis(values, axis: Any) -> int:
         )
     axis %= first.ndim
     for i, value in enumerate(values):
+        if value.ndim == 0:
+            raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
         pair = f"shape[0] = {shape_text(first.shape)} vs. shape[{i}] = {shape_text(value.shape)}"
         if value.ndim != first.ndim:
             raise invalid(f"ConcatOp : Ranks of all input tensors should match: {pair}")
@@ -277,7 +279,11 @@ def _split_v_rule(call):
     total = sum(s for s in sizes if s >= 0)
     free = lengths.count(None)
     if shape[at] is not None:
-        if free > 1 or total > shape[at] or (not free and total != shape[at]):
+        for i in (i for i, s in enumerate(sizes) if s < -1):
+            raise invalid(f"Split size at index {i} must be >= 0. Got: {sizes[i]}")
+        if free > 1:
+            raise invalid("size_splits can only have one -1")
+        if total > shape[at] or (not free and total != shape[at]):
             raise invalid(f"can't split axis of size {shape[at]} into pieces of size {sizes}")
         lengths = [shape[at] - total if s is None else s for s in lengths]
     return [shape[:at] + (length,) + shape[at + 1 :] for length in lengths]

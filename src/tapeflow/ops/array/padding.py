@@ -13,6 +13,7 @@ from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.folding import fold_at
@@ -321,17 +322,37 @@ def pad(
     """
     kind = mode.upper()
     if kind == "CONSTANT":
+        tensor = convert_to_tensor(tensor)
         # A tensor is never looked at, so that its gradient flows.
         if not hasattr(constant_values, "dtype") and constant_values == 0:
-            return Pad(tensor, paddings)
+            padded = Pad(tensor, paddings)
+        else:
+            padded = PadV2(tensor, paddings, constant_values)
+    elif kind in ("REFLECT", "SYMMETRIC"):
         tensor = convert_to_tensor(tensor)
-        return PadV2(tensor, paddings, constant_values)
-    if kind in ("REFLECT", "SYMMETRIC"):
-        return MirrorPad(tensor, paddings, kind)
-    raise ValueError(
-        'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
-        f"Received `mode` = {mode}"
-    )
+        padded = MirrorPad(tensor, paddings, kind)
+    else:
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f"Received `mode` = {kind}"
+        )
+    if isinstance(paddings, (list, tuple)) and not padded.shape.is_fully_defined():
+        padded.set_shape(_shape_with(tensor.shape, paddings))
+    return padded
+
+
+def _shape_with(shape: TensorShape, paddings: Sequence[Any]) -> list[int | None] | None:
+    """What is known of the shape from the paddings in a list, some of which may be tensors without a value."""
+    if shape.rank != len(paddings):
+        return None
+    sizes: list[int | None] = []
+    for size, pair in zip(shape.as_list(), paddings, strict=True):
+        counts = static_value(pair) if isinstance(pair, Tensor) else pair
+        if size is None or counts is None or any(isinstance(n, Tensor) or n is None for n in counts):
+            sizes.append(None)
+        else:
+            sizes.append(size + int(sum(counts)))
+    return sizes
 
 
 @api(v1="pad")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,8 @@ def identity_n(input: Any, name: str | None = None):
     forwards=True,
 )
 def GuaranteeConst(xp: ModuleType, input: Array):
+    if xp is np and input.dtype == object and input.ndim == 0 and isinstance(input.item(), weakref.ref):
+        raise invalid("Input tensor cannot be a resource variable handle.")
     return input
 
 

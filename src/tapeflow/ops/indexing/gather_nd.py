@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from tapeflow.ops.array.sizes import Shape as shape_of
 from tapeflow.ops.indexing import scatter
 from tapeflow.ops.math import casting
 from tapeflow.ops.signature import string
-from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of
+from tapeflow.ops.static import as_shape, joined, rank_of, size_of, sizes_of, static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
@@ -150,8 +150,10 @@ def gather_nd(
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
     """
-    batch_dims = int(batch_dims)
+    batch_dims = _number(batch_dims)
     if batch_dims == 0:
+        if not bad_indices_policy and not isinstance(params, Tensor) and hasattr(params, "gather_nd"):
+            return params.gather_nd(indices)
         return _gathered_nd(params, indices, bad_indices_policy)
     params, indices = convert_to_tensor(params), convert_to_tensor(indices)
     if indices.shape.rank is not None and batch_dims >= indices.shape.rank:
@@ -174,6 +176,14 @@ def gather_nd(
         line = range_(0, size_of(params, i), dtype=indices.dtype)
         columns.append(BroadcastTo(Reshape(line, joined([-1], rank - 1 - i)), whole))
     return _gathered_nd(params, ConcatV2([*columns, indices], -1), bad_indices_policy)
+
+
+def _number(batch_dims: Any) -> int:
+    """`batch_dims`, which may also be a scalar tensor of a graph."""
+    value = static_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
+    if value is None:
+        raise ValueError(f"Argument `batch_dims` must be known when the graph is built, but is {batch_dims}")
+    return int(value)
 
 
 def _gathered_nd(params: TensorLike, indices: TensorLike, policy: str):

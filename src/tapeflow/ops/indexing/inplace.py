@@ -136,7 +136,7 @@ def ParallelConcat(xp: ModuleType, values: Sequence[Array], shape: Sequence[Any]
         if value.shape != (1, *sizes[1:]):
             raise invalid(f"value and update shape doesn't match: {shape_text(sizes)} vs. {shape_text(value.shape)}")
     if len(values) > sizes[0]:
-        raise invalid(f"{len(values)} values do not fit into shape {shape_text(sizes)}")
+        raise invalid(f"0th dimension of value = {sizes[0]} must be greater than loc_ = {sizes[0]}")
     more = sizes[0] - len(values)
     blank = np.full((more, *sizes[1:]), b"", object) if values[0].dtype == object else xp.zeros(
         (more, *sizes[1:]), values[0].dtype

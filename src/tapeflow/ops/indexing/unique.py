@@ -75,10 +75,14 @@ def _unique_rule(call: ShapeCall):
     if shape is None or axis is None:
         return [None if shape is None else (None,) * len(shape), (None,), (None,)]
     if len(axis) > 1:
-        raise invalid("axis does not support input tensors larger than 1 elements")
+        raise invalid("axis does not support input tensors larger than 1 elements.")
     if not axis:
-        return [(None,), shapes.with_rank(shape, 1), (None,)]
-    at = shapes.normal_axis(axis[0], len(shape))
+        if len(shape) != 1:
+            raise invalid("x expects a 1D vector.")
+        return [(None,), shape, (None,)]
+    if not -len(shape) <= axis[0] < len(shape):
+        raise invalid(f"axis expects to be in the range [{-len(shape)}, {len(shape)})")
+    at = axis[0] % len(shape)
     return [(*shape[:at], None, *shape[at + 1 :]), (shape[at],), (None,)]
 
 

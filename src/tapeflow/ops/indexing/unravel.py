@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -35,15 +36,18 @@ def _rule(call: ShapeCall):
 )
 def UnravelIndex(xp: ModuleType, indices: Array, dims: Array):
     if indices.ndim > 1:
-        raise invalid(f'The indices can only be scalar or vector got "{shape_text(indices.shape)}"')
+        raise invalid(f'The indices can only be scalar or vector, got "{shape_text(indices.shape)}"')
     if dims.ndim != 1:
-        raise invalid(f'The indices can only be 1-D got "{shape_text(dims.shape)}"')
+        raise invalid(f'The indices can only be 1-D, got "{shape_text(dims.shape)}"')
     sizes = [int(d) for d in dims]
-    if any(d <= 0 for d in sizes):
-        raise invalid(
-            f"Input dim cannot be zero or negative as it would cause division by zero: {sizes}"
-        )
-    total = int(np.prod(np.array(sizes, object))) if sizes else 1
+    for i, size in enumerate(sizes):
+        if size == 0:
+            raise invalid(f"Input dims cannot contain a dim of zero, but dims contains zero at index {i}")
+        if size < 0:
+            raise invalid(f"Input dims cannot be negative. Got dim = {size} at index {i}")
+    total = math.prod(sizes)
+    if total > np.iinfo(dims.dtype).max:
+        raise invalid(f"Input dims product is causing integer overflow: ({' '.join(map(str, sizes))})")
     for i in np.ravel(indices) if known(indices) else ():
         if not 0 <= i < total:
             raise invalid(f"index is out of bound as with dims: {int(i)} is not in [0, {total})")

@@ -47,6 +47,8 @@ def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     bands, n = matrix.shape[-2:]
     if bands > n:
         raise invalid(f"Matrix of {n} columns has {bands} bands")
+    if xp is np and (matrix[..., 0 if lower else -1, :] == 0).any():
+        raise invalid("Input matrix is not invertible.")
     dense = xp.zeros((*matrix.shape[:-2], n, n), matrix.dtype)
     for i in range(bands):
         if lower:

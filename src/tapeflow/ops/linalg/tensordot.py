@@ -12,7 +12,6 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops.array import layout, transposing
 from tapeflow.ops.array.joining import ConcatV2
@@ -71,13 +70,11 @@ def _tensordot_of_any_rank(a, b, axes):
     """`tensordot` where a rank or the axes are only known when the graph runs."""
     if not isinstance(axes, (list, tuple)):
         axes = cast(axes, dtypes.int32)
-        if axes.shape.rank is None:
-            raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
         if axes.shape.rank == 0:
             axes = range_(Rank(a) - axes, Rank(a)), range_(axes)
         elif axes.shape.rank == 1:
             axes = axes[:1], axes[1:]
-        else:
+        else:  # of unknown rank: a pair, as in TensorFlow
             axes = axes[0], axes[1]
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
@@ -124,9 +121,7 @@ def _contracted(axes, rank_a, rank_b):
 def _from_front(axes: Sequence[int], rank: int):
     for axis in axes:
         if not -rank <= axis < rank:
-            raise InvalidArgumentError(
-                None, None, f"slice index {axis} of dimension 0 out of bounds."
-            )
+            raise IndexError("list index out of range")
     return [axis % rank for axis in axes]
 
 

@@ -154,8 +154,8 @@ def saturate_cast(value: Any, dtype: DTypeLike, name: str | None = None):
             return parts.complex(*each)
         value = parts.real(value)
         source = value.dtype
-    if not source.is_complex and not kind.is_bool and source is not kind:
-        infinite = source.is_floating and kind.is_integer  # an infinity becomes the largest finite number
+    if not source.is_complex and not kind.is_bool:
+        infinite = source.is_floating  # an infinity becomes the largest finite number
         (least, most), (low, high) = _limits(source), _limits(kind)
         if infinite or least < low:
             value = arithmetic.Maximum(value, _representable(source, max(least, low), kind))

@@ -146,6 +146,8 @@ def _equality(name: str, function: str, answer: bool, promotes: str = ""):
                 np.broadcast_shapes(x.shape, y.shape)
             except ValueError:
                 return xp.asarray(answer)
+        if x.dtype.names:  # quantized numbers are records of one integer
+            x, y = x[x.dtype.names[0]], y[x.dtype.names[0]]
         return getattr(xp, function)(x, y).astype(bool)
 
     row.gradient(None)

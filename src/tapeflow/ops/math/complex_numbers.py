@@ -62,7 +62,11 @@ Real.reference(lambda input, Tout: ((input + input.conj()) / 2).real)
 def real(input: TensorLike, name: str | None = None):
     """The real part of each element; real tensors as they are."""
     x = convert_to_tensor(input)
-    return Real(x, _real_dtype(x)) if x.dtype.is_complex else x
+    if x.dtype.is_complex:
+        return Real(x, _real_dtype(x))
+    if not (x.dtype.is_floating or x.dtype.is_integer or x.dtype.is_bool):
+        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype!r}")
+    return x
 
 
 @op("Imag", "input: T -> output: Tout", shape=shapes.elementwise, **TO_REAL)

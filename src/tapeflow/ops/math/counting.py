@@ -45,7 +45,9 @@ _TYPES = {"T": INDEX, "output_type": WEIGHTS}
 
 def _rows_of_splits(splits: Any, values: Any) -> list[slice]:
     """The rows that row splits cut; checked."""
-    if splits.ndim != 1 or len(splits) < 1 or splits[0] != 0:
+    if splits.ndim == 1 and not len(splits):
+        raise invalid("Splits must be non-empty")
+    if splits.ndim != 1 or splits[0] != 0:
         raise invalid("Splits must start with 0")
     if (np.diff(splits) < 0).any() or splits[-1] != values.size:
         raise invalid(f"Splits must end with the number of values, got {splits[-1]} instead of {values.size}")
@@ -76,7 +78,9 @@ def _dense_counts(values: Any, rows: Sequence[Any], size: Any, weights: Any, bin
 def RaggedBincount(
     xp: ModuleType, splits: Array, values: Array, size: Array, weights: Array, binary_output: bool
 ):
-    _check_weights(values, weights, "values")
+    checked_size(size)
+    if weights.size != values.size:  # TensorFlow's kernel looks at the number of weights alone
+        _check_weights(values, weights, "values")
     rows = _rows_of_splits(splits, values)
     return _dense_counts(values.ravel(), rows, size, weights.ravel(), binary_output)
 
@@ -96,6 +100,7 @@ def SparseBincount(
     xp: ModuleType, indices: Array, values: Array, dense_shape: Array, size: Array, weights: Array,
     binary_output: bool,
 ):
+    checked_size(size)
     sizes = _checked_places(indices, values, dense_shape)
     _check_weights(values, weights, "values")
     if len(sizes) == 1:
@@ -111,7 +116,9 @@ def _checked_places(indices, values, dense_shape) -> tuple[int, ...]:
             f"indices shape: {shape_text(indices.shape)}"
         )
     sizes = dimensions(dense_shape, "dense_shape")
-    if len(sizes) != indices.shape[1] or len(sizes) not in (1, 2):
+    if len(sizes) != indices.shape[1]:
+        raise invalid(f"Index rank ({indices.shape[1]}) and shape rank ({len(sizes)}) do not match")
+    if len(sizes) not in (1, 2):
         raise invalid(
             f"Input must be a 1 or 2-dimensional sparse tensor. Got dense_shape {list(sizes)} and indices of shape "
             f"{shape_text(indices.shape)}"

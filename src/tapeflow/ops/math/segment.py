@@ -12,6 +12,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, TensorLike
+from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array import construction
@@ -248,11 +249,14 @@ def _unsorted_samples(rng: SampleGenerator):
     yield Sample(rng.normal(3), np.array([0, 1, 1]), np.array([2, 2]), raises=InvalidArgumentError)
 
 
-def _unsorted_row(name: str, types, combine: str, start: Callable[..., Any], reference: Callable[..., Any]):
+def _unsorted_row(
+    name: str, types, combine: str, start: Callable[..., Any], reference: Callable[..., Any],
+    ids: tuple[DType, ...] = INDEX,
+):  # fmt: skip
     @op(
         name,
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T",
-        types={"T": types, "Tindices": INDEX, "Tnumsegments": Preferring(INDEX)},
+        types={"T": types, "Tindices": ids, "Tnumsegments": Preferring(INDEX)},
         shape=_unsorted_shape,
     )
     def row(xp: ModuleType, data: Array, segment_ids: Array, num_segments: Array):
@@ -292,7 +296,7 @@ def _unsorted_row(name: str, types, combine: str, start: Callable[..., Any], ref
     return row
 
 
-UnsortedSegmentSum = _unsorted_row("UnsortedSegmentSum", NUMERIC, "add", _zero, sum)
+UnsortedSegmentSum = _unsorted_row("UnsortedSegmentSum", NUMERIC, "add", _zero, sum, (*INDEX, dtypes.int16))
 UnsortedSegmentProd = _unsorted_row("UnsortedSegmentProd", NUMERIC, "multiply", _one, math.prod)
 UnsortedSegmentMax = _unsorted_row("UnsortedSegmentMax", REAL, "maximum", lowest, _largest)
 UnsortedSegmentMin = _unsorted_row("UnsortedSegmentMin", REAL, "minimum", highest, _smallest)

@@ -8,8 +8,9 @@ from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops.quantize.rows import Dequantize, QuantizedConcat, QuantizeV2
+from tapeflow.ops.quantize.rows import Dequantize, QuantizedConcat, QuantizeV2, axis_of
 
 
 @api("quantization.quantize", v1="quantize")
@@ -43,6 +44,7 @@ def quantize(
     >>> print(tf.cast(numbers, tf.int32).numpy(), low.numpy(), high.numpy())
     [  0 128 255] 0.0 1.0
     """
+    input = convert_to_tensor(input, dtypes.float32)
     return QuantizeV2(
         input,
         min_range,
@@ -51,7 +53,7 @@ def quantize(
         mode=mode,
         round_mode=round_mode,
         narrow_range=narrow_range,
-        axis=-1 if axis is None else axis,
+        axis=axis_of(axis, input),
         ensure_minimum_range=float(ensure_minimum_range),
     )
 
@@ -97,7 +99,7 @@ def dequantize(
         max_range,
         mode=mode,
         narrow_range=narrow_range,
-        axis=-1 if axis is None else axis,
+        axis=axis_of(axis, input),
         dtype=dtypes.as_dtype(dtype),
     )
 

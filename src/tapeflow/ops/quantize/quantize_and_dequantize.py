@@ -10,11 +10,12 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core.annotations import Array, AxisLike, IntLike, TensorLike
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.ops.quantize.rows import range_shape, same_with_range
+from tapeflow.ops.quantize.rows import axis_of, range_shape, same_with_range
 from tapeflow.ops.signature import one_of
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -46,6 +47,13 @@ def _spread(values, x, axis, name: str):
     return values.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
+def _check_axis(axis: int, x: Any) -> None:
+    if axis < -1:
+        raise invalid(f"Axis must be at least -1. Found {axis}")
+    if axis >= x.ndim:
+        raise invalid(f"Shape must be at least rank {axis + 1} but is rank {x.ndim}")
+
+
 def _found(x: Any, axis: int):
     """The least and the greatest number, of all or of each slice along `axis`."""
     others = None if axis == -1 else tuple(i for i in range(x.ndim) if i != axis)
@@ -57,8 +65,7 @@ def _quantized(
     xp: ModuleType, x: Array, low: Array, high: Array, signed_input: bool, num_bits: int, range_given: bool,
     round_mode: str, narrow_range: bool, axis: int,
 ):
-    if axis < -1 or axis >= x.ndim:
-        raise invalid(f"Axis should be -1 or 0 or a positive value less than {x.ndim}, but given axis value was {axis}")
+    _check_axis(axis, x)
     if not 0 < num_bits < (62 if signed_input else 63):
         raise invalid(f"num_bits is out of range: {num_bits} with signed_input_ {int(signed_input)}")
     if not x.size:
@@ -138,8 +145,7 @@ def QuantizeAndDequantizeV4Grad(
         raise invalid(
             f"gradient and input must be equal sizes, got {shape_text(gradients.shape)} and {shape_text(input.shape)}"
         )
-    if axis < -1 or axis >= input.ndim:
-        raise invalid(f"axis {axis} is not in [-1, {input.ndim})")
+    _check_axis(axis, input)
     low = _spread(input_min, input, axis, "input_min")
     high = _spread(input_max, input, axis, "input_max")
     inside = (input >= low) & (input <= high)
@@ -245,9 +251,10 @@ def quantize_and_dequantize_v2(
     Raises:
       InvalidArgumentError: for ranges that end before they begin or do not fit `axis`.
     """
+    input = convert_to_tensor(input)
     return QuantizeAndDequantizeV4(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range,
-        -1 if axis is None else axis,
+        axis_of(axis, input),
     )  # fmt: skip
 
 
@@ -275,8 +282,9 @@ def quantize_and_dequantize(
     Returns:
       A tensor of the shape and dtype of the input.
     """
+    input = convert_to_tensor(input)
     return QuantizeAndDequantizeV2(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range,
-        -1 if axis is None else axis,
+        axis_of(axis, input),
     )  # fmt: skip
 

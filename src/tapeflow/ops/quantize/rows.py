@@ -55,7 +55,7 @@ def _spread(values, rank, axis):
 def _ranges(x, low, high, axis):
     """The ranges as they broadcast with `x`: one, or one for each slice along `axis`. Raises for other sizes."""
     if axis < -1:
-        raise invalid(f"axis must be -1 or a dimension of the input, got {axis}")
+        raise invalid(f"Axis must be at least -1. Found {axis}")
     if axis >= x.ndim:
         raise invalid(
             "Axis is on a zero-based index, so its value must always be less than number of input's dims, but given "
@@ -70,8 +70,8 @@ def _ranges(x, low, high, axis):
         if axis != -1 and value.shape != (x.shape[axis],):
             raise invalid(
                 f"If axis is specified, {name} must be a 1-D tensor whose size matches the axis dimension of the input "
-                f"and output tensors, but {name} has shape {shape_text(value.shape)} and input's axis dimension is of "
-                f"size {x.shape[axis]}"
+                f"and output tensors, but {name} is a {value.ndim}-D tensor of size {value.size} and input's axis "
+                f"dimension is of size {x.shape[axis]}"
             )
     if axis == -1:
         return low.reshape(()), high.reshape(())
@@ -87,6 +87,8 @@ def range_shape(call: ShapeCall, x: int, low: int) -> shapes.Shape:
         return ends
     if axis < -1:
         raise invalid(f"axis should be at least -1, got {axis}")
+    if axis >= np.iinfo(np.int32).max:
+        raise invalid(f"Axis cannot be >= kint32max value, got {axis}")
     shape = shapes.at_least(call.shape(x), axis + 1)
     return ends if shape is None else shapes.merge(ends, (shape[axis],))
 
@@ -95,6 +97,24 @@ def same_with_range(call: ShapeCall) -> list[shapes.Shape]:
     """The shape of input 0, for which inputs 1 and 2 are the range."""
     range_shape(call, 0, 1)
     return [call.shape(0)]
+
+
+def axis_of(axis: Any, x: Any) -> int:
+    """The attr of an axis of `x`, which may be counted from the end, or be None for all elements together."""
+    if axis is None:
+        return -1
+    if axis < 0:
+        if x.shape.rank is None:
+            raise ValueError("input should have known rank to use negative axis.")
+        return int(axis % x.shape.rank)
+    return int(axis)
+
+
+def _dequantized_rule(call: ShapeCall) -> list[shapes.Shape]:
+    shape, axis = call.shape(0), call.attr("axis")
+    if shape is not None and axis >= len(shape):
+        raise invalid(f"Axis must be less than input dimension({len(shape)}), got {axis}")
+    return same_with_range(call)
 
 
 def _combined(x, low, high, limits):
@@ -177,7 +197,7 @@ def _from_first(q: np.ndarray, low, high, limits):
 @op("Dequantize", "input: T, min_range: float32, max_range: float32 -> output: dtype",
     types={"T": QUANTIZED},
     attrs={"mode": _MODES, "narrow_range": False, "axis": -1, "dtype": dtype(dtypes.float32)},
-    shape=same_with_range)  # fmt: skip
+    shape=_dequantized_rule)  # fmt: skip
 def Dequantize(
     xp: ModuleType, input: Array, min_range: Array, max_range: Array, mode: str, narrow_range: bool, axis: int,
     dtype: DType,
@@ -188,6 +208,8 @@ def Dequantize(
         )
     q = _plain(input)
     limits = np.iinfo(q.dtype)
+    if axis >= input.ndim:
+        raise invalid(f"Axis must be less than input dimension({input.ndim}), got {axis}")
     if mode == "MIN_FIRST" and axis != -1:
         raise UnimplementedError(
             None, None, "MIN_FIRST mode is not implemented for Dequantize with axis != -1."

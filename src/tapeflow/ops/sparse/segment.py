@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow.api import api
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.sizes import Shape
@@ -142,7 +143,11 @@ def _rows(kind: str, types):
         return _reduced(xp, kind, data, indices, segment_ids, rows)
 
     def gradient(call: GradientCall, dy: Tensor):
-        rows = Shape(call.data)[0]
+        shape = Shape(call.data)
+        rows = shape[0]
+        if call.sparse_gradient:
+            values, found = COMPACT_GRADIENTS[kind](dy, call.indices, call.segment_ids, rows)
+            return IndexedSlices(values, found, shape), None, None
         of_data = GRADIENTS[kind](dy, call.indices, call.segment_ids, rows)
         return of_data, None, None
 
@@ -258,8 +263,7 @@ def _compact_gradient_row(kind: str):
 
 
 GRADIENTS = {kind: _gradient_row(kind) for kind in ("Sum", "Mean", "SqrtN")}
-for _kind in GRADIENTS:
-    _compact_gradient_row(_kind)
+COMPACT_GRADIENTS = {kind: _compact_gradient_row(kind) for kind in GRADIENTS}
 SUMS = SparseSegmentSum, SparseSegmentSumWithNumSegments = _rows("Sum", REAL)
 MEANS = SparseSegmentMean, SparseSegmentMeanWithNumSegments = _rows("Mean", FLOATING)
 ROOTS = SparseSegmentSqrtN, SparseSegmentSqrtNWithNumSegments = _rows("SqrtN", FLOATING)

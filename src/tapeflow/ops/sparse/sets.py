@@ -168,6 +168,8 @@ def _size_rule(call: ShapeCall):
 @op("SetSize", "set_indices: int64, set_values: T, set_shape: int64 -> size: int32",
     types={"T": MEMBERS}, attrs={"validate_indices": True}, shape=_size_rule)  # fmt: skip
 def SetSize(xp: ModuleType, set_indices: Array, set_values: Array, set_shape: Array, validate_indices: bool):
+    if set_shape.ndim != 1:
+        raise invalid("Shape must be a 1D tensor.")
     if set_shape.size < 2:
         raise invalid(f"Invalid rank {set_shape.size}.")
     groups = _sparse(set_indices, set_values, set_shape, validate_indices)

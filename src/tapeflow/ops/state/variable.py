@@ -32,6 +32,7 @@ from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.core.variables import dtype_of
+from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.indexing import slicing
 from tapeflow.ops.io.save_slice import SaveSliceInfo
@@ -624,7 +625,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
     def gather_nd(self, indices, name: str | None = None):
         """The slices of the value that the rows of `indices` name."""
-        return state.ResourceGatherNd(self, indices, dtype=self._dtype)
+        return Identity(state.ResourceGatherNd(self, indices, dtype=self._dtype))
 
     def count_up_to(self, limit: int):
         """Adds one to an integer scalar, and returns what it was.

@@ -29,6 +29,8 @@ WEIGHTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def checked_size(size: Any):
+    if np.ndim(size):
+        raise invalid(f"Shape must be rank 0 but is rank {np.ndim(size)}")
     count = one_value(size, f"Shape must be rank 0 but is rank {np.ndim(size)}")
     if count < 0:
         raise invalid(f"size ({count}) must be non-negative")

@@ -11,19 +11,26 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core.annotations import Array
+from tapeflow.core.errors import InternalError, InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse.conversion import as_sparse
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import ANY, Sample, op
-from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
+from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import ShapeCall
 
 
 def _rule(call: ShapeCall):
+    for i, kind, name in ((2, "Hypothesis", "hypothesis"), (5, "Truth", "truth")):
+        rank = shapes.vector_length(call, i)
+        if rank is not None and rank < 2:
+            raise invalid(
+                f"Input {kind} SparseTensors must have rank at least 2, but {name}_shape rank is: {rank}"
+            )
     count = shapes.same_dimension(*(elements_and_rank(call, i)[1] for i in (0, 3)))
     ours, theirs = shapes.vector_value(call, 2), shapes.vector_value(call, 5)
     if ours is not None and theirs is not None:
@@ -50,19 +57,20 @@ def _check(name: str, indices: Any, values: Any, shape) -> None:
             f"Expected {name}_shape.NumElements == #cols({name}_indices), their shapes are: "
             f"{shape_text(shape.shape)} and {shape_text(indices.shape)}"
         )
-    if shape.size < 2:
-        raise invalid(
-            f"Input SparseTensors must have rank at least 2, but {name}_shape rank is: {shape.size}"
-        )
 
 
-def _rows(name: str, indices: Any, values: Any, sizes: Sequence[int]) -> dict[tuple[int, ...], list]:
+def _rows(indices: Any, values: Any, sizes: Sequence[int]) -> dict[tuple[int, ...], list]:
     """The sequences by the place of their row."""
     rows: dict[tuple[int, ...], list] = {}
+    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
         at = tuple(place)
         if any(not 0 <= i < n for i, n in zip(at, sizes, strict=True)):
-            raise invalid(f"{name}_indices has {shape_text(at)}, outside of the result of shape {shape_text(sizes)}")
+            raise InternalError(
+                None, None,
+                f"Got an inner product {sum(i * step for i, step in zip(at, steps, strict=True))} which would require "
+                f"writing to outside of the buffer for the output tensor (max elements {math.prod(sizes)})",
+            )  # fmt: skip
         rows.setdefault(at, []).append(value)
     return rows
 
@@ -92,6 +100,8 @@ def EditDistance(
 ):
     _check("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape)
     _check("truth", truth_indices, truth_values, truth_shape)
+    if truth_shape.size < 2:
+        raise invalid(f"Input SparseTensors must have rank at least 2, but truth_shape rank is: {truth_shape.size}")
     if truth_shape.shape != hypothesis_shape.shape:
         raise invalid(
             "Expected truth and hypothesis to have matching ranks, but their shapes are: "
@@ -100,8 +110,8 @@ def EditDistance(
     sizes = tuple(int(n) for n in np.maximum(truth_shape, hypothesis_shape)[:-1])
     if min(sizes) < 0 or math.prod(sizes) >= 2**40:
         raise invalid(f"The result would have shape {shape_text(sizes)}")
-    ours = _rows("hypothesis", hypothesis_indices, hypothesis_values, sizes)
-    truths = _rows("truth", truth_indices, truth_values, sizes)
+    ours = _rows(hypothesis_indices, hypothesis_values, sizes)
+    truths = _rows(truth_indices, truth_values, sizes)
     out = np.zeros(sizes, np.float32)
     for at in ours.keys() | truths.keys():
         guess, truth = ours.get(at, []), truths.get(at, [])
@@ -127,7 +137,7 @@ def _(rng):
     yield Sample(*words, words[0], np.array(["a", "c"], object), words[2], expect=np.float32([0.5]))
     yield Sample(*ours, truth[0], truth[1][:3], truth[2], raises=InvalidArgumentError)
     yield Sample(*ours, truth[0], truth[1], np.array([4, 3, 1]), raises=InvalidArgumentError)
-    yield Sample(ours[0] + 9, *ours[1:], *truth, raises=InvalidArgumentError)
+    yield Sample(ours[0] + 9, *ours[1:], *truth, raises=InternalError)
     line = np.array([[0], [1]]), np.array([1, 2]), np.array([2])
     yield Sample(*line, *line, raises=InvalidArgumentError)
     cube = np.array([[0, 0, 0]]), np.array([1]), np.array([1, 1, 1])
