@@ -198,7 +198,7 @@ class Layer(Connections, Protocol, Tracked):
         shapes = as_shapes(input_shape)
         if not self.built:
             with name_scope(self._scope_name()):
-                calling.build_for_shapes(self, shapes)
+                self._build_for_shapes(shapes)
         inputs = nest.map_structure(lambda s: KerasTensor.unnamed(s, self._compute_dtype_object), shapes)
         outputs = infer(self._call_plainly, inputs, (), {})
         return nest.map_structure(lambda x: x.shape, outputs)
@@ -267,14 +267,14 @@ class Layer(Connections, Protocol, Tracked):
                     return self.call(inputs)
                 except Exception as error:
                     assert_input_compatibility(self._input_spec, inputs, self.name)
-                    calling._note(error, self)
+                    calling.note(error, self)
                     raise
-        return calling.call_layer(self, args, kwargs)
+        return self._call_as_keras(args, kwargs)
 
     def _after_call(self):
         """Called at the end of every call that was not fast."""
         if not self._fast and type(self)._plain_call:
-            self._fast = calling.is_fast(self)
+            self._fast = self._call_is_fast()
 
     def _scope_name(self):
         return self._name
@@ -295,7 +295,7 @@ class Layer(Connections, Protocol, Tracked):
         return infer(self._call_plainly, inputs, args, kwargs)
 
     def _call_plainly(self, *args, **kwargs):
-        return calling.call_layer(self, args, kwargs)
+        return self._call_as_keras(args, kwargs)
 
     # Description
 

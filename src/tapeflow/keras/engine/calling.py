@@ -23,7 +23,7 @@ from tapeflow.function.autograph import tf_convert
 from tapeflow.keras import settings
 from tapeflow.keras.engine import autocast, masking
 from tapeflow.keras.engine.fitting.stateless import in_symbolic_scope
-from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic, call_symbolically
+from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.rematerialization import rematerialize
 from tapeflow.ops.array.sizes import shape as shape_of
@@ -92,86 +92,6 @@ def signature_of(layer):
     return found
 
 
-def call_layer(layer: Any, args: Sequence[TensorLike], kwargs: dict[str, Any]):
-    """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
-    if "_remat_scope" in layer.__dict__:
-        rematerialize(layer)
-    signature = signature_of(layer)
-    if args:
-        inputs, rest = args[0], args[1:]
-    elif signature.first in kwargs:
-        kwargs = dict(kwargs)
-        inputs, rest = kwargs.pop(signature.first), ()
-    else:
-        raise ValueError("The first argument to `Layer.call` must always be passed.")
-
-    if (rest or kwargs) and any_symbolic(rest, kwargs):
-        return call_symbolically(layer, inputs, rest, kwargs)
-    if type(inputs) is not EagerTensor or inputs.dtype is not layer._compute_dtype_object:
-        if _is_symbolic(inputs):
-            return call_symbolically(layer, inputs, rest, kwargs)
-        inputs = _prepare(layer, inputs)
-
-    if rest:
-        rest = tuple(convert_to_tensor(x) if isinstance(x, np.ndarray) else x for x in rest)
-    if kwargs and any(isinstance(x, np.ndarray) for x in kwargs.values()):
-        kwargs = {
-            name: convert_to_tensor(x) if isinstance(x, np.ndarray) else x
-            for name, x in kwargs.items()
-        }
-    depth, outer_training = state.depth, state.training
-    symbolic = state.symbolic or in_symbolic_scope()
-    if depth == 0 and layer._losses_exist and not symbolic and not settings.in_plain_graph():
-        layer._clear_losses()
-    mask = None
-    if layer.supports_masking and (masking.exist or layer._computes_mask):
-        mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
-    training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
-    if layer._input_spec is not None:
-        assert_input_compatibility(layer._input_spec, inputs, layer.name)
-
-    state.depth, state.training = depth + 1, training
-    outer_dtype = autocast.scope.dtype
-    autocast.scope.dtype = layer._compute_dtype_object if layer._is_mixed else None
-    try:
-        if layer.built and executing_eagerly():
-            outputs = layer.call(inputs, *rest, **kwargs)
-        else:
-            _remember_inputs(layer, inputs)
-            with name_scope(layer._scope_name()):
-                if not layer.built:
-                    build_from_inputs(layer, inputs, rest, kwargs)
-                outputs = _call_of(layer)(inputs, *rest, **kwargs)
-    except Exception as error:
-        _note(error, layer)
-        raise
-    finally:
-        state.depth, state.training = depth, outer_training
-        autocast.scope.dtype = outer_dtype
-    if layer._activity_regularizer is not None:
-        _add_activity_loss(layer, inputs, outputs)
-    if layer.supports_masking and (layer._computes_mask or masking.exist):
-        masking.attach(layer, inputs, outputs, mask)
-    layer._after_call()
-    return outputs
-
-
-def _remember_inputs(layer: Any, inputs: Tensor):
-    """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
-    if settings.in_plain_graph():
-        layer.__dict__.setdefault("_called_on", []).extend(
-            x for x in nest.flatten(inputs) if isinstance(x, Tensor)
-        )
-
-
-def _call_of(layer):
-    """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
-    if executing_eagerly() or not getattr(current_graph(), "converts", True):
-        return layer.call
-
-    return tf_convert(layer.call)
-
-
 def _resolve_training(signature: CallSignature, outer: bool | None, rest: Any, kwargs: dict[str, Any]):
     """Whether this call trains: as its argument says, else as the call around it, else as set globally."""
     position = signature.training_position
@@ -203,14 +123,6 @@ def _is_symbolic(inputs: TensorLike):
     return False
 
 
-def _prepare(layer: Any, inputs: TensorLike):
-    """The inputs as tensors, floating ones in the layer's compute dtype."""
-    target = layer._compute_dtype_object if layer._autocast else None
-    if isinstance(inputs, (Tensor, np.ndarray, Variable)):
-        return _prepare_leaf(inputs, target, layer)
-    return nest.map_structure(lambda x: _prepare_leaf(x, target, layer), inputs)
-
-
 def _prepare_leaf(x, target, layer):
     if isinstance(x, (np.ndarray, np.generic, float, int, Variable)):
         x = convert_to_tensor(x)
@@ -237,35 +149,6 @@ def _shape_arguments(build: Callable[..., Any]):
     return tuple(names) if len(names) > 1 and all(name.endswith("_shape") for name in names) else ()
 
 
-def build_from_inputs(layer: Any, inputs: TensorLike, rest: Any, kwargs: dict[str, Any]):
-    """Makes the weights of a layer for a call with these inputs."""
-    layer.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
-    if wanted := _shape_arguments(type(layer).build):
-        named = {**dict(zip(signature_of(layer).names, (inputs, *rest), strict=False)), **kwargs}
-        given = {name: named.get(name.removesuffix("_shape")) for name in wanted}
-        if given[wanted[0]] is not None:
-            shapes = {name: shapes_of(x) for name, x in given.items() if x is not None}
-            layer.__dict__["_shapes_by_name"] = shapes
-    build_for_shapes(layer, shapes_of(inputs))
-    if layer._input_spec is not None:
-        assert_input_compatibility(layer._input_spec, inputs, layer.name)
-
-
-def build_for_shapes(layer: Any, shapes: TensorShape):
-    """Makes the weights of a layer for inputs of these shapes."""
-    layer._input_shape_seen = shapes
-    if layer._path is None and not keras_2():
-        layer.__dict__["_path"] = current_name_scope().rstrip("/")
-    if layer._shapes_by_name is None:
-        layer.build(shapes)
-    else:
-        layer.build(**layer._shapes_by_name)
-    layer.built = True
-    layer._load_initial_weights()
-    if trackable.waiting:
-        trackable.look_again()
-
-
 def shapes_of(inputs: TensorLike):
     """The structure of shapes of the inputs."""
     if hasattr(inputs, "shape"):
@@ -275,32 +158,156 @@ def shapes_of(inputs: TensorLike):
     )
 
 
-def _note(error, layer):
+def note(error, layer):
     """Says once, in an error's notes, in which layer it was raised."""
     if not getattr(error, "__notes__", None):
         error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
 
 
-def _add_activity_loss(layer: Any, inputs: Tensor, outputs: Tensor):
-    for output in nest.flatten(outputs):
-        penalty = layer._activity_regularizer(output)
-        sizes = output.shape.as_list() if output.shape.rank else [1]
-        batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
-        layer.add_loss(
-            penalty / cast(batch, output.dtype) if hasattr(penalty, "dtype") else penalty
+class Called:
+    """How a layer is called."""
+
+    def _call_as_keras(self: Any, args: Sequence[TensorLike], kwargs: dict[str, Any]):
+        """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
+        if "_remat_scope" in self.__dict__:
+            rematerialize(self)
+        signature = signature_of(self)
+        if args:
+            inputs, rest = args[0], args[1:]
+        elif signature.first in kwargs:
+            kwargs = dict(kwargs)
+            inputs, rest = kwargs.pop(signature.first), ()
+        else:
+            raise ValueError("The first argument to `Layer.call` must always be passed.")
+
+        if (rest or kwargs) and any_symbolic(rest, kwargs):
+            return self._call_on_symbols(inputs, rest, kwargs)
+        if type(inputs) is not EagerTensor or inputs.dtype is not self._compute_dtype_object:
+            if _is_symbolic(inputs):
+                return self._call_on_symbols(inputs, rest, kwargs)
+            inputs = self._prepared_inputs(inputs)
+
+        if rest:
+            rest = tuple(convert_to_tensor(x) if isinstance(x, np.ndarray) else x for x in rest)
+        if kwargs and any(isinstance(x, np.ndarray) for x in kwargs.values()):
+            kwargs = {
+                name: convert_to_tensor(x) if isinstance(x, np.ndarray) else x
+                for name, x in kwargs.items()
+            }
+        depth, outer_training = state.depth, state.training
+        symbolic = state.symbolic or in_symbolic_scope()
+        if depth == 0 and self._losses_exist and not symbolic and not settings.in_plain_graph():
+            self._clear_losses()
+        mask = None
+        if self.supports_masking and (masking.exist or self._computes_mask):
+            mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
+        training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
+        if self._input_spec is not None:
+            assert_input_compatibility(self._input_spec, inputs, self.name)
+
+        state.depth, state.training = depth + 1, training
+        outer_dtype = autocast.scope.dtype
+        autocast.scope.dtype = self._compute_dtype_object if self._is_mixed else None
+        try:
+            if self.built and executing_eagerly():
+                outputs = self.call(inputs, *rest, **kwargs)
+            else:
+                self._remember_inputs(inputs)
+                with name_scope(self._scope_name()):
+                    if not self.built:
+                        self._build_from_inputs(inputs, rest, kwargs)
+                    outputs = self._converted_call()(inputs, *rest, **kwargs)
+        except Exception as error:
+            note(error, self)
+            raise
+        finally:
+            state.depth, state.training = depth, outer_training
+            autocast.scope.dtype = outer_dtype
+        if self._activity_regularizer is not None:
+            self._add_activity_loss(inputs, outputs)
+        if self.supports_masking and (self._computes_mask or masking.exist):
+            masking.attach(self, inputs, outputs, mask)
+        self._after_call()
+        return outputs
+
+    def _call_on_symbols(self: Any, inputs: Any, args: Sequence[Any], kwargs: dict[str, Any]):
+        """The symbolic outputs of a call; makes the layer's weights."""
+        assert_input_compatibility(self._input_spec, inputs, self.name)
+        if not self.built:
+            with name_scope(self._scope_name()):
+                self._build_from_inputs(inputs, args, kwargs)
+        assert_input_compatibility(self._input_spec, inputs, self.name)
+        outputs = self._symbolic_outputs(inputs, args, kwargs)
+        self._nodes.append(Node(self, inputs, args, kwargs, outputs))
+        return outputs
+
+    def _remember_inputs(self: Any, inputs: Tensor):
+        """Keeps what a layer is called on in a graph of 1.x, so that losses and updates can be told apart by it."""
+        if settings.in_plain_graph():
+            self.__dict__.setdefault("_called_on", []).extend(
+                x for x in nest.flatten(inputs) if isinstance(x, Tensor)
+            )
+
+    def _converted_call(self: Any):
+        """`layer.call`; while a graph is built, with the control flow of the program's own layers converted."""
+        if executing_eagerly() or not getattr(current_graph(), "converts", True):
+            return self.call
+
+        return tf_convert(self.call)
+
+    def _prepared_inputs(self: Any, inputs: TensorLike):
+        """The inputs as tensors, floating ones in the layer's compute dtype."""
+        target = self._compute_dtype_object if self._autocast else None
+        if isinstance(inputs, (Tensor, np.ndarray, Variable)):
+            return _prepare_leaf(inputs, target, self)
+        return nest.map_structure(lambda x: _prepare_leaf(x, target, self), inputs)
+
+    def _build_from_inputs(self: Any, inputs: TensorLike, rest: Any, kwargs: dict[str, Any]):
+        """Makes the weights of a layer for a call with these inputs."""
+        self.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
+        if wanted := _shape_arguments(type(self).build):
+            named = {**dict(zip(signature_of(self).names, (inputs, *rest), strict=False)), **kwargs}
+            given = {name: named.get(name.removesuffix("_shape")) for name in wanted}
+            if given[wanted[0]] is not None:
+                shapes = {name: shapes_of(x) for name, x in given.items() if x is not None}
+                self.__dict__["_shapes_by_name"] = shapes
+        self._build_for_shapes(shapes_of(inputs))
+        if self._input_spec is not None:
+            assert_input_compatibility(self._input_spec, inputs, self.name)
+
+    def _build_for_shapes(self: Any, shapes: TensorShape):
+        """Makes the weights of a layer for inputs of these shapes."""
+        self._input_shape_seen = shapes
+        if self._path is None and not keras_2():
+            self.__dict__["_path"] = current_name_scope().rstrip("/")
+        if self._shapes_by_name is None:
+            self.build(shapes)
+        else:
+            self.build(**self._shapes_by_name)
+        self.built = True
+        self._load_initial_weights()
+        if trackable.waiting:
+            trackable.look_again()
+
+    def _add_activity_loss(self: Any, inputs: Tensor, outputs: Tensor):
+        for output in nest.flatten(outputs):
+            penalty = self._activity_regularizer(output)
+            sizes = output.shape.as_list() if output.shape.rank else [1]
+            batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
+            self.add_loss(
+                penalty / cast(batch, output.dtype) if hasattr(penalty, "dtype") else penalty
+            )
+
+    def _call_is_fast(self: Any):
+        """Whether later calls with one tensor of the right dtype may go straight to `layer.call`."""
+        return (
+            type(self)._plain_call
+            and self.built
+            and self._activity_regularizer is None
+            and not self._is_mixed
+            and "call" not in self.__dict__
+            and executing_eagerly()
         )
-
-
-def is_fast(layer):
-    """Whether later calls with one tensor of the right dtype may go straight to `layer.call`."""
-    return (
-        type(layer)._plain_call
-        and layer.built
-        and layer._activity_regularizer is None
-        and not layer._is_mixed
-        and "call" not in layer.__dict__
-        and executing_eagerly()
-    )
 
 
 def one_positional(model: Any, method: str):

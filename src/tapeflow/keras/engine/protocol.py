@@ -12,7 +12,7 @@ from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine.calling import build_for_shapes
+from tapeflow.keras.engine.calling import Called
 from tapeflow.keras.engine.fitting.stateless import values_after
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
@@ -48,7 +48,7 @@ def quantization_mode(mode, config):
     return of_config
 
 
-class Protocol(LayerWeights, LayerLosses):
+class Protocol(Called, LayerWeights, LayerLosses):
     """Methods of layers that do not depend on what the layer does."""
 
     # Whether masks of inputs are passed on.
@@ -154,7 +154,7 @@ class Protocol(LayerWeights, LayerLosses):
             self._build_for(next(iter(shapes.values())))
 
     def _build_for(self, shape: Sequence[Any]):
-        build_for_shapes(self, as_shapes(shape))
+        self._build_for_shapes(as_shapes(shape))
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for the outputs of a call with KerasTensors."""

@@ -155,8 +155,8 @@ class _Table:
 def connections(network, layer: Layer, quoted: bool = False):
     """The outputs of layers that the calls of a layer read, as "dense[0][0]"; with `quoted` as a list of texts."""
     found = [
-        f"{parent.layer.name}[{parent.layer._nodes.index(parent.node)}][{parent.index}]"
-        for node in layer._nodes
+        f"{parent.layer.name}[{parent.layer.inbound_nodes.index(parent.node)}][{parent.index}]"
+        for node in layer.inbound_nodes
         if node in network.depths
         for parent in node.parents()
     ]
@@ -235,7 +235,7 @@ def shape_of_calls(layer):
     """The shape of the outputs of a layer's symbolic calls; None where there are none, or several."""
     shapes = {
         str(nest.map_structure(lambda t: tuple(t.shape.as_list()), node.outputs)): node
-        for node in layer._nodes
+        for node in layer.inbound_nodes
     }
     if not shapes and getattr(layer, "_is_graph_network", False):
         return layer.output_shape
@@ -243,7 +243,7 @@ def shape_of_calls(layer):
         return _shape_of_built(layer)
     if len(shapes) != 1:
         return None
-    outputs = layer._nodes[0].outputs
+    outputs = layer.inbound_nodes[0].outputs
     shape = nest.map_structure(lambda t: tuple(t.shape.as_list()), outputs)
     return [shape] if type(layer).__name__ == "InputLayer" else shape
 

@@ -25,9 +25,10 @@ from tapeflow.graph.build.variables import check_may_create
 from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.old_names import takes_old_names
-from tapeflow.keras.optimizers import schedules, variables, wrapping
+from tapeflow.keras.optimizers import schedules, variables
 from tapeflow.keras.optimizers.subclassing import Subclassed
-from tapeflow.keras.optimizers.variables import SlotList
+from tapeflow.keras.optimizers.variables import OrderedVariables, SlotList
+from tapeflow.keras.optimizers.wrapping import Wrapped
 from tapeflow.keras.session import set_values, values_of
 from tapeflow.keras.unknown_arguments import unknown_argument
 from tapeflow.ops.array.construction import fill, zeros
@@ -60,7 +61,7 @@ class Variables(list):
 
 
 @public_methods
-class Optimizer(Subclassed, ByRule, Tracked):
+class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
     """Changes variables by gradients; the base of all optimizers.
 
     Subclasses define `_update_of(dtype)` or `_apply_dense(grad, var)`, or, as in Keras 3, `build` and `update_step`.
@@ -426,11 +427,11 @@ class Optimizer(Subclassed, ByRule, Tracked):
         """Changes the variables; returns the number of calls so far."""
         try:
             if any(getattr(var, "overwrite_with_gradient", False) for _, var in pairs):
-                pairs = wrapping.replaced(self, pairs)
+                pairs = self._without_replaced(pairs)
                 if not pairs:
                     return self._count()
             if self._wraps:
-                return wrapping.update(self, pairs)
+                return self._wrapped_update(pairs)
             return self._update_once(pairs)
         except (InvalidArgumentError, ValueError) as error:
             name_wrong_gradient(pairs, error)
@@ -503,7 +504,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
         self._counter  # noqa: B018
         if not callable(self._hyper.get("learning_rate", 0.0)):
             self._hyper_variable("learning_rate")
-        wrapping.build(self, known)
+        self._build_wrapped(known)
         for names in self._slot_order():
             for var in known:
                 if getattr(var, "overwrite_with_gradient", False):
@@ -611,7 +612,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def finalize_variable_values(self, var_list):
         """Sets the variables to their moving averages, if those are kept."""
         if self.use_ema:
-            wrapping.overwrite(self, var_list)
+            self._overwrite_by_averages(var_list)
 
     def add_variable(
         self, shape: Sequence[Any], initializer: str = "zeros", dtype: DTypeLike | None = None,
@@ -718,7 +719,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
 
     def _saved_variables(self):
         """The variables in the order of files."""
-        return [self._counter, *self._made.all()] if keras_2() else variables.in_order(self)
+        return [self._counter, *self._made.all()] if keras_2() else self._variables_in_order()
 
     def save_own_variables(self, store):
         """Puts the values of the variables in a dict, by number."""
@@ -753,12 +754,12 @@ class Optimizer(Subclassed, ByRule, Tracked):
     def _trackable_children(self, save_type="checkpoint", **kwargs):
         found = super()._trackable_children(save_type, **kwargs)
         # The functions of a SavedModel reach the slots by the lists.
-        return found if self._saves_slots else {**found, **variables.children(self)}
+        return found if self._saves_slots else {**found, **self._followed_in_keras_3()}
 
     def _children_of_keras_3(self):
         if self._by_resources:
             return self._children_of_keras_2()
-        return {**variables.children(self), **self._tracked_objects()}
+        return {**self._followed_in_keras_3(), **self._tracked_objects()}
 
     def _children_of_keras_2(self):
         if self._iterations is None:
@@ -813,7 +814,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
                 return fill(sizes, cast(value, dtype_of(var))) if value else zeros(sizes, dtype_of(var))
 
             with on_device_of(var):
-                slots[name] = slot = self._make(start, variables.slot_path(self, var, name))
+                slots[name] = slot = self._make(start, self._slot_path(var, name))
         return slot
 
     def get_slot(self, var: Any, slot_name: str):
@@ -841,7 +842,7 @@ class Optimizer(Subclassed, ByRule, Tracked):
     @property
     def variables(self):
         """iterations and all slot variables, as a list that may also be called; in Keras 3, the learning rate too."""
-        return Variables(self.weights if keras_2() or self._by_resources else variables.in_order(self))
+        return Variables(self.weights if keras_2() or self._by_resources else self._variables_in_order())
 
     @property
     def weights(self):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tapeflow.core import context
 from tapeflow.core.annotations import DTypeLike
@@ -14,9 +14,6 @@ from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.engine.weight import Weight
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.slots import base_name
-
-if TYPE_CHECKING:
-    pass
 
 
 class SlotList(NamedTuple):
@@ -69,50 +66,57 @@ def make(start: Callable[..., Any], name: str, dtype: DTypeLike | None, old: boo
         return kind(start(), trainable=False, name=name, dtype=dtype)
 
 
-def slot_path(optimizer: Any, variable: Any, name: str | None):
-    """The name of the slot of a variable."""
-    if keras_2() or optimizer._by_resources:
-        return f"{optimizer.name}/{base_name(variable)}/{name}"
-    ends = {each.slot: each.name for each in (*SHARED, *optimizer._slot_lists)}
-    end, scope = ends.get(name, name), f"{optimizer.__dict__.get('_scope', '')}{optimizer.name}"
-    path = variable.path if isinstance(variable, Weight) else variable.name.replace(":", "_")
-    return f"{scope}/{path.replace('/', '_')}_{end}" if end else f"{scope}/{variable.name}"
+class OrderedVariables:
+    """The variables of an optimizer, in the order and with the names that Keras 3 gives them."""
+
+    def _slot_path(self: Any, variable: Any, name: str | None):
+        """The name of the slot of a variable."""
+        if keras_2() or self._by_resources:
+            return f"{self.name}/{base_name(variable)}/{name}"
+        ends = {each.slot: each.name for each in (*SHARED, *self._slot_lists)}
+        end, scope = ends.get(name, name), f"{self.__dict__.get('_scope', '')}{self.name}"
+        path = variable.path if isinstance(variable, Weight) else variable.name.replace(":", "_")
+        return f"{scope}/{path.replace('/', '_')}_{end}" if end else f"{scope}/{variable.name}"
+
+    def _variables_in_order(self: Any):
+        """The variables as Keras 3 has them: iteration, learning rate, then the others in the order of their making."""
+        return [*self._first_variables().values(), *self._made.all()]
+
+    def _first_variables(self: Any):
+        """The variables that an optimizer of Keras 3 has from the beginning, by the names of its attributes."""
+        rate = None if callable(self._hyper.get("learning_rate", len)) else self._hyper_variable("learning_rate")
+        return {"_iterations": self._counter, **({} if rate is None else {"_learning_rate": rate})}
+
+    def _followed_in_keras_3(self: Any):
+        """What checkpoints of Keras 3 follow from an optimizer."""
+        names = ["_variables", "_trainable_variables"]
+        names += [each.attribute for each in (*SHARED, *self._slot_lists) if each.attribute]
+        lists = {name: self._variable_list(name) for name in names}
+        own = {name: self.__dict__[held] for name, held in self._own_checkpointed.items()}
+        found = {**lists, **self._first_variables(), **{name: v for name, v in own.items() if v is not None}}
+        return {
+            name: value
+            for name, value in found.items()
+            if not isinstance(value, Node) or value._trackable_children()
+        }
+
+    def _variable_list(self: Any, name: str):
+        """One node for each list, as long as the optimizer lives."""
+        nodes = self.__dict__.setdefault("_nodes", {})
+        if name not in nodes:
+            nodes[name] = Node(functools.partial(self._listed_variables, name))
+        return nodes[name]
+
+    def _listed_variables(self: Any, name: str):
+        known = self._known or ()
+        if name == "_variables":
+            return listed(self._variables_in_order())
+        if name == "_trainable_variables":
+            return listed(known)
+        slot = next(each.slot for each in (*SHARED, *self._slot_lists) if each.attribute == name)
+        return listed([s for v in known if (s := self._slots.get(v, slot)) is not None])
 
 
-def in_order(optimizer: Any):
-    """The variables as Keras 3 has them: iteration, learning rate, then the others in the order of their making."""
-    return [*first_of(optimizer).values(), *optimizer._made.all()]
-
-
-def first_of(optimizer: Any):
-    """The variables that an optimizer of Keras 3 has from the beginning, by the names of its attributes."""
-    rate = None if callable(optimizer._hyper.get("learning_rate", len)) else optimizer._hyper_variable("learning_rate")
-    return {"_iterations": optimizer._counter, **({} if rate is None else {"_learning_rate": rate})}
-
-
-def children(optimizer: Any):
-    """What checkpoints of Keras 3 follow from an optimizer."""
-    names = ["_variables", "_trainable_variables"]
-    names += [each.attribute for each in (*SHARED, *optimizer._slot_lists) if each.attribute]
-    lists = {name: _node(optimizer, name) for name in names}
-    own = {name: optimizer.__dict__[held] for name, held in optimizer._own_checkpointed.items()}
-    found = {**lists, **first_of(optimizer), **{name: v for name, v in own.items() if v is not None}}
-    return {name: value for name, value in found.items() if not isinstance(value, Node) or value._trackable_children()}
-
-
-def _node(optimizer: Any, name: str):
-    """One node for each list, as long as the optimizer lives."""
-    nodes = optimizer.__dict__.setdefault("_nodes", {})
-    if name not in nodes:
-        nodes[name] = Node(functools.partial(_numbered, optimizer, name))
-    return nodes[name]
-
-
-def _numbered(optimizer: Any, name: str):
-    known = optimizer._known or ()
-    if name == "_variables":
-        return listed(in_order(optimizer))
-    if name == "_trainable_variables":
-        return listed(known)
-    slot = next(each.slot for each in (*SHARED, *optimizer._slot_lists) if each.attribute == name)
-    return listed([s for v in known if (s := optimizer._slots.get(v, slot)) is not None])
+def in_order(optimizer: OrderedVariables):
+    """The variables of an optimizer as Keras 3 has them."""
+    return optimizer._variables_in_order()

@@ -65,7 +65,7 @@ def functional_config(model):
         nodes = [
             {"args": [described(node.inputs), *map(described, node.args)],
              "kwargs": described(dict(node.kwargs))}
-            for node in layer._nodes
+            for node in layer.inbound_nodes
             if node in network.depths and node.parents()
         ]  # fmt: skip
         inner = (
@@ -76,7 +76,7 @@ def functional_config(model):
             inner = serialization.complete(
                 {"class_name": "InputLayer", "config": layer.get_config()}
             )
-        operation = [operations.describe(layer, node) for node in layer._nodes if node in network.depths]
+        operation = [operations.describe(layer, node) for node in layer.inbound_nodes if node in network.depths]
         if len(operation) == 1 and operation[0] is not None:
             inner, tensors = operation[0]
             inner = {**inner, "config": described(inner["config"])}

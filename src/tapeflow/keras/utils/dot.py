@@ -81,7 +81,7 @@ class DotWriter:
                 yield self._end(before, 0), self._start(after, 0)
             return
         for layer in layers:
-            for node in (n for n in layer._nodes if n in network.depths):
+            for node in (n for n in layer.inbound_nodes if n in network.depths):
                 for position, parent in enumerate(node.parents()):
                     yield self._end(parent.layer, parent.index), self._start(layer, position)
 

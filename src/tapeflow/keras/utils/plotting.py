@@ -170,7 +170,7 @@ def _boxes(
         title = f"{layer.name} ({type(layer).__name__})" if names else type(layer).__name__
         sources = [last] if network is None and last is not None else []
         if network is not None:
-            nodes = [node for node in layer._nodes if node in network.depths]
+            nodes = [node for node in layer.inbound_nodes if node in network.depths]
             sources = [(prefix, id(p.layer)) for node in nodes for p in node.parents()]
         last = (prefix, id(layer))
         kind = "Placeholder" if type(layer).__name__ == "InputLayer" else "body" if getattr(

@@ -32,8 +32,8 @@ def infer(
             return x
         if id(x) not in made:
             made[id(x)] = placeholder_for(x)
-            if x._keras_mask is not None:
-                masks[id(made[id(x)]._keras_mask)] = x._keras_mask
+            if masking.of(x) is not None:
+                masks[id(masking.of(made[id(x)]))] = masking.of(x)
         return made[id(x)]
 
     outer = state.symbolic
@@ -72,8 +72,8 @@ def placeholder_for(x: KerasTensor):
         return value
     name = None if x.name is None else x.name.rpartition("/")[2].partition(":")[0]
     made = placeholder(dtype_of(x), shape_of(x), name or None)
-    if x._keras_mask is not None:
-        mask = x._keras_mask
+    if masking.of(x) is not None:
+        mask = masking.of(x)
         masking.set_mask(made, placeholder(dtype_of(mask), shape_of(mask)))
     return made
 

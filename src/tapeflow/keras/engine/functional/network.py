@@ -47,7 +47,7 @@ class Network:
         # Of one depth, the calls of a layer in the order in which they were made.
         self.nodes = sorted(
             depths,
-            key=lambda n: (-depths[n], self._ranks[n.layer], n.layer._nodes.index(n)),
+            key=lambda n: (-depths[n], self._ranks[n.layer], n.layer.inbound_nodes.index(n)),
         )
         starts = {id(tensor) for tensor in inputs}
         self._check(inputs, outputs, starts)
@@ -147,7 +147,7 @@ class Network:
         counts: dict = {}
         numbers = {}
         for layer in self.layers:
-            for node in layer._nodes:
+            for node in layer.inbound_nodes:
                 if node in self.depths:
                     numbers[node] = counts.get(layer, first_number(layer))
                     counts[layer] = numbers[node] + 1

@@ -40,7 +40,7 @@ def network_config(model, numbers=None):
     for layer in network.layers:
         calls = [
             _call_config(node, reference)
-            for node in layer._nodes
+            for node in layer.inbound_nodes
             if node in network.depths and node.parents()
         ]
         config = to_config(layer)
@@ -141,7 +141,7 @@ def tensors_of(config: dict[str, Any], custom_objects=None):
     # Keras 3, whose calls are dicts of arguments, counts from 0, and Keras 2 the making of models too.
     modern = any(isinstance(call, dict) and "args" in call for _, call in waiting)
     before = {
-        name: 0 if _is_input(layer) else len(layer._nodes) - (0 if modern else first_number(layer))
+        name: 0 if _is_input(layer) else len(layer.inbound_nodes) - (0 if modern else first_number(layer))
         for name, layer in layers.items()
     }
 
@@ -149,7 +149,7 @@ def tensors_of(config: dict[str, Any], custom_objects=None):
         name, number, index = reference[:3]
         if name not in layers:
             raise ValueError(f"The config names a layer that it does not have: {name!r}")
-        nodes = layers[name]._nodes
+        nodes = layers[name].inbound_nodes
         if before[name] + number >= len(nodes):
             return None
         return nest.flatten(nodes[before[name] + number].outputs)[index]
@@ -179,7 +179,7 @@ def tensors_of(config: dict[str, Any], custom_objects=None):
         nest.flatten(node.outputs)[0]
         for layer in layers.values()
         if isinstance(layer, (AddLoss, AddMetric))
-        for node in layer._nodes
+        for node in layer.inbound_nodes
     ]
     return tensors(config["input_layers"]), tensors(config["output_layers"]), sides
 

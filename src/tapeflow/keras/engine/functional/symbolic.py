@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike, ShapeLike, Tensor, TensorLike
-from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
@@ -136,7 +135,7 @@ class KerasTensor:
         node = self.node
         if node is None:
             raise AttributeError("The tensor does not come from a layer.")
-        return KerasHistory(node.layer, node.layer._nodes.index(node), self.index)
+        return KerasHistory(node.layer, node.layer.inbound_nodes.index(node), self.index)
 
     def _as_graph_element(self):
         """The tensor of the current graph that sessions fetch and feed for this one."""
@@ -336,21 +335,6 @@ def any_symbolic(*structures):
         elif isinstance(structure, dict) and any_symbolic(*structure.values()):
             return True
     return False
-
-
-def call_symbolically(layer: Any, inputs: Any, args: Sequence[Any], kwargs: dict[str, Any]):
-    """The symbolic outputs of layer(inputs, *args, **kwargs); makes the layer's weights."""
-    from tapeflow.keras.engine import calling
-
-    calling.assert_input_compatibility(layer._input_spec, inputs, layer.name)
-    if not layer.built:
-        with name_scope(layer._scope_name()):
-            calling.build_from_inputs(layer, inputs, args, kwargs)
-    calling.assert_input_compatibility(layer._input_spec, inputs, layer.name)
-    outputs = layer._symbolic_outputs(inputs, args, kwargs)
-    node = Node(layer, inputs, args, kwargs, outputs)
-    layer._nodes.append(node)
-    return outputs
 
 
 def make_input(
