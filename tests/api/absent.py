@@ -51,7 +51,7 @@ REASONS: dict[str, str] = {
         "test.assert_equal_graph_def test.benchmark_config test.is_cpu_target_available "
         "test.StubOutForTesting",
     "Not there yet":
-        "experimental.ExtensionTypeBatchEncoder experimental.StructuredTensor types.experimental.distributed.* "
+        "experimental.ExtensionTypeBatchEncoder types.experimental.distributed.* "
         "xla.experimental.compile",
 }  # fmt: skip
 

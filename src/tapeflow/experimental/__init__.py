@@ -29,6 +29,7 @@ from tapeflow.ops.api_dispatch import (
 )
 from tapeflow.ops.ragged.row_partition import RowPartition
 from tapeflow.ops.ragged.shape import DynamicRaggedShape
+from tapeflow.ops.structured.array import StructuredTensor
 
 
 def __getattr__(name: str) -> Any:
@@ -38,7 +39,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "DynamicRaggedShape", "RowPartition",
+    "DynamicRaggedShape", "RowPartition", "StructuredTensor",
     "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "async_clear_error", "async_scope",
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "dtensor", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",

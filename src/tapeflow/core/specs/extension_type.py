@@ -264,8 +264,9 @@ def _outline(value: Any) -> Any:
         return tuple(map(_outline, value))
     if isinstance(value, _native.Tensor):
         return None
-    if isinstance(value, ExtensionType):
-        return type(value), value._trace_key
+    key = getattr(value, "_trace_key", None)
+    if key is not None:
+        return type(value), key
     if structure.is_nested_or_composite(value) and not isinstance(value, TensorShape):
         return type(value)
     return value

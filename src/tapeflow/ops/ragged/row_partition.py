@@ -151,6 +151,11 @@ class RowPartition:
     def _type_spec(self) -> RowPartitionSpec:
         return RowPartitionSpec.from_value(self)
 
+    @property
+    def _trace_key(self) -> Any:
+        """What is known of it besides the splits, for a trace to depend on."""
+        return self.is_uniform(), self.static_uniform_row_length, self.static_nvals
+
     def row_splits(self):
         return self._splits
 
