@@ -91,18 +91,7 @@ class Dataset(
           rows: the same dataset as a RowStream, where it is one.
         """
         made = Dataset.__new__(Dataset)
-        made._kind = kind
-        made._start = start
-        made._spec = spec
-        made._size = size
-        made._rows = rows
-        made._options = None
-        made._captured = ()
-        made._make = None
-        made._parents = ()
-        made._made_of = ()  # the record that made it, and its arguments
-        made._outer = ()  # the shape of a batch of datasets
-        made._effects = False  # whether Python of the user's runs with its elements
+        made._hold(kind, start, spec, size, rows)
         return made
 
     @classmethod
@@ -111,11 +100,28 @@ class Dataset(
         outer: ShapeLike = (),
     ):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
-        made = Dataset.of(kind, not_yet, spec)
-        made._captured = tuple(inputs)
-        made._make = make
-        made._outer = outer
+        made = Dataset.__new__(Dataset)
+        made._hold(kind, not_yet, spec, captured=tuple(inputs), make=make, outer=outer)
         return made
+
+    def _hold(
+        self, kind: str, start: Callable[..., Any], spec: Any, size: int = UNKNOWN_CARDINALITY, rows: Any = None,
+        captured: Sequence[Tensor] = (), make: Callable[..., Any] | None = None, outer: ShapeLike = (),
+    ):  # fmt: skip
+        """Take the parts of a new dataset.
+
+        Args:
+          kind, start, spec, size, rows: as those of `of`.
+          captured: the tensors of a graph that it is made of.
+          make: gives the dataset for their values.
+          outer: the shape of a batch of datasets.
+        """
+        self._kind, self._start, self._spec, self._size, self._rows = kind, start, spec, size, rows
+        self._captured, self._make, self._outer = captured, make, outer
+        self._options = None
+        self._parents = ()
+        self._made_of = ()  # the record that made it, and its arguments
+        self._effects = False  # whether Python of the user's runs with its elements
 
     def with_inputs(self, values):
         """This dataset, for the values (or other tensors) in place of what it is made of."""

@@ -24,7 +24,7 @@ from tapeflow.data import element
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import captured_by, kind_of
 from tapeflow.ops.array.stacking import stack, unstack
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
@@ -42,7 +42,7 @@ def boxed_dataset(dataset: Any) -> Any:
     """A variant tensor that holds a dataset; of tensors of a graph, one of that graph."""
     if not captured_by(dataset):
         return boxed(dataset)
-    if dataset._kind == "Variant":  # it came in such a tensor
+    if kind_of(dataset) == "Variant":  # it came in such a tensor
         return captured_by(dataset)[0]
     from tapeflow.graph.nodes import python_ops
 

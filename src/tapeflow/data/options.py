@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core.public import boundaries
@@ -22,22 +23,16 @@ class _Attribute:
     def __get__(self, options: Any, owner: type | None = None):
         if options is None:
             return self
-        found = options._set.get(self._name)
-        if found is not None:
-            return found
-        if callable(self._default):
-            found = options._set[self._name] = self._default()
-            object.__setattr__(found, "_frozen", options._frozen)
-            return found
-        return self._default
+        return options._value_of(self._name, self._default)
 
     def __set__(self, options: Any, value: int):
-        options._check_mutable()
+        options._put(self._name, value, self._check)
+
+    def _check(self, value: int):
         if value is not None and not self._fits(value):
             raise TypeError(
                 f'Property "{self._name}" must be of type {self._kinds[0]}, got: {value!r} (type: {type(value)})'
             )
-        options._set[self._name] = value
 
     def _fits(self, value: int):
         if isinstance(value, bool) and bool not in self._kinds:
@@ -46,6 +41,9 @@ class _Attribute:
 
 
 class _OptionsBase:
+    _set: dict[str, Any]  # the values that were given
+    _frozen: bool
+
     def __init__(self):
         object.__setattr__(self, "_set", {})
         object.__setattr__(self, "_frozen", False)
@@ -54,6 +52,34 @@ class _OptionsBase:
         if not hasattr(type(self), name):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
+
+    def _value_of(self, name: str, default: Any):
+        """The value of an attribute; options in options are made when they are first asked for."""
+        found = self._set.get(name)
+        if found is not None or not callable(default):
+            return default if found is None else found
+        found = self._set[name] = default()
+        object.__setattr__(found, "_frozen", self._frozen)
+        return found
+
+    def _put(self, name: str, value: Any, check: Callable[[Any], None]):
+        """Set an attribute to a value that passes `check`."""
+        self._check_mutable()
+        check(value)
+        self._set[name] = value
+
+    def _merge(self, other: Any):
+        """Take what other options set."""
+        for name, value in other._values().items():
+            known = self._set.get(name)
+            self._set[name] = merged(known, value) if isinstance(value, _OptionsBase) and known is not None else value
+
+    def _freeze(self):
+        """Raise from now on where these options, or those in them, are changed."""
+        object.__setattr__(self, "_frozen", True)
+        for name, value in self._set.items():
+            if isinstance(value, _OptionsBase):
+                self._set[name] = frozen(value)
 
     def _check_mutable(self):
         if self._frozen:
@@ -231,22 +257,14 @@ def merged(*all_options):
             raise TypeError(
                 f"Could not merge options of different types: {type(result)} and {type(options)}."
             )
-        for name, value in options._values().items():
-            known = result._set.get(name)
-            if isinstance(value, _OptionsBase):
-                result._set[name] = value if known is None else merged(known, value)
-            else:
-                result._set[name] = value
+        result._merge(options)
     return result
 
 
 def frozen(options):
     """A copy that raises where it is changed."""
     copy = merged(options)
-    object.__setattr__(copy, "_frozen", True)
-    for name, value in copy._set.items():
-        if isinstance(value, _OptionsBase):
-            copy._set[name] = frozen(value)
+    copy._freeze()
     return copy
 
 

@@ -27,3 +27,26 @@ def captured_by(dataset: Any) -> tuple[Any, ...]:
 def rows_of(dataset: Any) -> Any:
     """The dataset as a RowStream, or None."""
     return dataset._rows
+
+
+def kind_of(dataset: Any) -> str:
+    """The name of its kind, such as "Map"."""
+    kind: str = dataset._kind
+    return kind
+
+
+def made_of(dataset: Any) -> tuple[Any, ...]:
+    """The record that made the dataset and its arguments; () where none did."""
+    found: tuple[Any, ...] = dataset._made_of
+    return found
+
+
+def has_effects(dataset: Any) -> bool:
+    """Whether Python of the user's runs with its elements."""
+    found: bool = dataset._effects
+    return found
+
+
+def own_options(dataset: Any) -> Any:
+    """The options that were set, or None."""
+    return dataset._options

@@ -13,7 +13,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.parts import rows_of, size_of
+from tapeflow.data.parts import kind_of, rows_of, size_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform import batching, grouping
 from tapeflow.data.transform.asserting import asserted
@@ -116,7 +116,7 @@ def at(dataset, index: int):
             None, None, f"Index out of range [0, {size}):{number} [Op:GetElementAtIndex]"
         )
     rows = rows_of(dataset)
-    if rows is not None and dataset._kind in ("TensorSlice", "Range"):
+    if rows is not None and kind_of(dataset) in ("TensorSlice", "Range"):
         return element.map_leaves(lambda column: column[number], rows.columns)
     for value in dataset.skip(number)._start():
         return value

@@ -8,6 +8,7 @@ from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.options import AutoShardPolicy
+from tapeflow.data.parts import made_of
 from tapeflow.data.sources import records
 from tapeflow.ops.array.sizes import shape
 
@@ -78,9 +79,9 @@ def _smaller(dataset: Any, count: int) -> Any:
 
 def _by_files(dataset: Any, count: int, index: int, at_least: int) -> Any:
     """The same pipeline from a part of the files; None where it does not begin with so many files."""
-    if not (made_of := dataset._made_of):
+    if not (made := made_of(dataset)):
         return None
-    record, arguments = made_of
+    record, arguments = made
     if record.name == "list_files":
         names = record(**{**arguments, "shuffle": False})
         if int(names.cardinality()) < at_least:

@@ -17,6 +17,7 @@ from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.nodes import register, spec_of
 from tapeflow.data.nodes.variants import dataset_of, unpacked
 from tapeflow.data.options import ExternalStatePolicy
+from tapeflow.data.parts import start_of
 from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.operation import Operation
@@ -119,8 +120,8 @@ def pass_of(handle: Any) -> _Pass:
 def _begin(attrs: Attrs, dataset: Any, handle: Any) -> list[Any]:
     state, made = pass_of(handle), leaves.unboxed(dataset)
     with state.lock:
-        state.made, state.dataset = made._start, made
-        state.elements = begun(made._start)
+        state.made, state.dataset = start_of(made), made
+        state.elements = begun(start_of(made))
     return []
 
 

@@ -20,7 +20,7 @@ from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.nodes.variants import dataset_of, flat, packed, unpacked
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import has_effects, size_of, start_of
 from tapeflow.data.transform.record import CAPTURED
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.build import building, gradients
@@ -191,7 +191,7 @@ class _Limited(Over):
 def _limited(dataset: Any, limits: Any) -> Any:
     spec, size = dataset.element_spec, size_of(dataset)
     made = build(("Map", lambda: _Limited(start_of(dataset)(), limits), spec, size), dataset)
-    made._effects |= dataset._effects
+    made._effects |= has_effects(dataset)
     return made
 
 

@@ -21,6 +21,7 @@ from tapeflow.data.nodes.iterators import Attrs
 from tapeflow.data.nodes.nodes import fold_of, register, register_kernels
 from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.variants import dataset_of, packed, unpacked
+from tapeflow.data.parts import start_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.optioning import written_options
 from tapeflow.data.transform.record import ELEMENTS
@@ -102,7 +103,7 @@ def _write(attrs: Attrs, dataset: Any, filename: Any, compression: Any) -> list[
             None, None, f"DatasetToTFRecord writes scalar strings, not elements of {values.element_spec}"
         )
     with TFRecordWriter(filename.numpy().decode(), compression.numpy().decode()) as file:
-        for value in values._start():
+        for value in start_of(values)():
             if value.shape.rank:
                 raise InvalidArgumentError(None, None, f"DatasetToTFRecord writes scalars, got shape {value.shape}")
             file.write(value.numpy())

@@ -15,7 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data import element, leaves
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.nodes.nodes import add
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import captured_by, kind_of, made_of
 from tapeflow.data.transform.record import CAPTURED, Form, is_plain, known, replaced
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.control_flow.conditional import Body
@@ -34,16 +34,16 @@ class NoOpForIt(Exception):
 
 def node_of(dataset: Any) -> Any:
     """The variant tensor of a dataset, in the graph being built. Raises NoOpForIt where no op makes it."""
-    if dataset._kind == "Variant" and captured_by(dataset):
+    if kind_of(dataset) == "Variant" and captured_by(dataset):
         return captured_by(dataset)[0]
     if not is_plain(dataset.element_spec):
         raise NoOpForIt(f"elements of {dataset.element_spec}")
     if "_of_node" in dataset.__dict__:
         kind, attrs, values = dataset._of_node
         return add(kind, [_node_of_value(x) for x in values], attrs).outputs[0]
-    if not dataset._made_of:
-        raise NoOpForIt(dataset._kind)
-    record, arguments = dataset._made_of
+    if not made_of(dataset):
+        raise NoOpForIt(kind_of(dataset))
+    record, arguments = made_of(dataset)
     given = replaced(arguments, known)
     for form in record.forms:
         values = form.values(given)

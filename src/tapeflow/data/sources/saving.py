@@ -194,7 +194,7 @@ def save(
         made = dataset.with_inputs(values)
         run = _Run(path, made.element_spec, kind, shards)
         try:
-            for value in made._start():
+            for value in start_of(made)():
                 run.write(value)
             run.finish()
         except BaseException:

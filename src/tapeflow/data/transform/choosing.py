@@ -170,7 +170,7 @@ def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_ite
         weights = given[given > 0]
     spec = _common_spec(datasets)
     if len(datasets) == 1 and not hasattr(weights, "_start"):
-        return "DirectedInterleave", datasets[0]._start, spec, datasets[0]._size
+        return "DirectedInterleave", start_of(datasets[0]), spec, size_of(datasets[0])
     count = len(datasets)
     seeds = SeedGenerator(*graph_and_op_seed(seed), rerandomize_each_iteration is True)
     if hasattr(weights, "_start"):

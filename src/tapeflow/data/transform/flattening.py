@@ -272,7 +272,7 @@ class Interleaved(Over):
 
     def _started(self, value: Tensor):
         inner = self._call(value)
-        return read_ahead(inner._start, 2 * self._block) if self._parallel else inner._start()
+        return read_ahead(start_of(inner), 2 * self._block) if self._parallel else start_of(inner)()
 
     def _begun(self, value: Tensor):
         try:

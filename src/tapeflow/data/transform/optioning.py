@@ -10,7 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.data.building import build
 from tapeflow.data.iteration import passes
 from tapeflow.data.options import Options
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import own_options, rows_of, size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 from tapeflow.ops.signature import string
 
@@ -54,7 +54,7 @@ def optioned(dataset: Dataset, options: Options):
 
 
 def _merged(dataset, options: Options):
-    known = dataset._options
+    known = own_options(dataset)
     return options.merge(options) if known is None else known.merge(options)
 
 

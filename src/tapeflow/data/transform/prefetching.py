@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core.public import boundaries
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.threads import read_ahead
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import has_effects, rows_of, size_of, start_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 
@@ -36,7 +36,7 @@ def prefetched(dataset, buffer_size: int):
     if size == 0:
         return "Prefetch", start_of(dataset), spec, size_of(dataset)
     ahead = 8 if size == -1 else size
-    start = lambda: read_ahead(start_of(dataset), ahead, dataset._effects)  # noqa: E731
+    start = lambda: read_ahead(start_of(dataset), ahead, has_effects(dataset))  # noqa: E731
     return "Prefetch", start, spec, size_of(dataset), rows_of(dataset)
 
 

@@ -35,7 +35,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.nodes.variants import flat, packed
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import captured_by, kind_of
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.node_rows import NodeRow, node
@@ -336,7 +336,7 @@ def _trial(place: Any, size: int, number: int) -> Any:
     if isinstance(place, Traced):
         return place
     if not isinstance(place, SymbolicTensor):
-        return dataset_class().of(place._kind, not_yet, place.element_spec)
+        return dataset_class().of(kind_of(place), not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:
