@@ -284,6 +284,24 @@ def test_assigning_keeps_the_dtype_of_the_variable():
         v.assign_add(one("int32"))
 
 
+@pytest.mark.parametrize("method", ["assign", "assign_add", "assign_sub"])
+@pytest.mark.parametrize("value", ["bool", "int16", "int32", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["int32", "bfloat16", "float32", "complex128"])
+def test_assigning_in_a_graph_is_as_in_eager_execution(dtype, value, method):
+    enable("all")
+
+    def result():
+        made = tf.Variable(tf.cast(1, dtype))
+        try:
+            return kind(getattr(made, method)(tf.cast(1, value)))
+        except TypeError as error:
+            return str(error).split(". ")[0]
+
+    eagerly = result()
+    with tf.Graph().as_default():
+        assert result() == eagerly
+
+
 def test_methods():
     enable()
     x = tf.reshape(tf.range(6), (2, 3))

@@ -57,6 +57,17 @@ def _sizes(shape: Sequence[Any]):
     return TensorShape(shape).as_list()
 
 
+def _part(shape: Sequence[Any], options: Mapping[str, Any]):
+    """The sizes of what is made: of the whole variable, or of the part that a partitioner asks for."""
+    return _sizes(options.get("partition_shape", shape))
+
+
+def _whole(maker: Initializer, options: Mapping[str, Any]) -> None:
+    """Refuses parts for an initializer whose values depend on all of the variable."""
+    if "partition_shape" in options or "partition_offset" in options:
+        raise ValueError(f"{type(maker).__name__} initializer doesn't support partition-related arguments")
+
+
 def _number_dtype(dtype, name: str):
     dtype = settings.default_dtype(dtype)
     if dtype == dtypes.string or not (
@@ -82,7 +93,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
-        return construction.zeros(_sizes(shape), _number_dtype(dtype, "Zeros"))
+        return construction.zeros(_part(shape, kwargs), _number_dtype(dtype, "Zeros"))
 
 
 @api(v2="ones_initializer")
@@ -90,7 +101,7 @@ class Ones(Initializer):
     """All ones."""
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
-        return construction.ones(_sizes(shape), _number_dtype(dtype, "Ones"))
+        return construction.ones(_part(shape, kwargs), _number_dtype(dtype, "Ones"))
 
 
 @api(v2="constant_initializer")
@@ -109,6 +120,7 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape: Sequence[Any], dtype=None, **kwargs):
+        _whole(self, kwargs)
         dtype = settings.default_dtype(dtype)
         sizes = _sizes(shape)
         value = np.asarray(self.value, dtype.as_numpy_dtype)
@@ -182,7 +194,7 @@ class RandomUniform(_Random):
         dtype = settings.default_dtype(dtype)
         if not dtype.is_floating and not dtype.is_integer:
             raise ValueError(f"Expected float or integer dtype, got {dtype}.")
-        return self._uniform(_sizes(shape), self.minval, self.maxval, dtype)
+        return self._uniform(_part(shape, kwargs), self.minval, self.maxval, dtype)
 
     def get_config(self):
         return {"minval": self.minval, "maxval": self.maxval, **super().get_config()}
@@ -203,7 +215,7 @@ class RandomNormal(_Random):
         self.mean, self.stddev = mean, stddev
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
-        return self._normal(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
+        return self._normal(_part(shape, kwargs), self.mean, self.stddev, _float_dtype(dtype))
 
     def get_config(self):
         return {"mean": self.mean, "stddev": self.stddev, **super().get_config()}
@@ -220,7 +232,7 @@ class TruncatedNormal(RandomNormal):
     """
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
-        return self._truncated(_sizes(shape), self.mean, self.stddev, _float_dtype(dtype))
+        return self._truncated(_part(shape, kwargs), self.mean, self.stddev, _float_dtype(dtype))
 
 
 class VarianceScaling(_Random):
@@ -289,6 +301,7 @@ class VarianceScaling(_Random):
         fan_in, fan_out = self._fans(sizes)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         variance = self.scale / max(1.0, fan)
+        sizes = _part(shape, kwargs)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * variance)
             return self._uniform(sizes, -limit, limit, dtype)
@@ -425,6 +438,7 @@ class Orthogonal(_Random):
         self.gain = gain
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
+        _whole(self, kwargs)
         dtype = _float_dtype(dtype)
         sizes = _sizes(shape)
         if len(sizes) < 2:
@@ -456,6 +470,7 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape, dtype=None, **kwargs):
+        _whole(self, kwargs)
         dtype = _float_dtype(dtype)
         sizes = _sizes(shape)
         if len(sizes) != 2:

@@ -124,6 +124,9 @@ def eigvalsh(tensor: TensorLike, name: str | None = None):
 def Eig(xp: ModuleType, input: Array, compute_v: bool, Tout: DType):
     matrices(input, square=True)
     kind = Tout.as_numpy_dtype
+    if kind != np.result_type(input.dtype, np.complex64):
+        expected = dtypes.as_dtype(np.result_type(input.dtype, np.complex64))
+        raise invalid(f"Invalid output dtype {Tout.as_datatype_enum} vs {expected.as_datatype_enum}")
     if xp is np and not np.isfinite(input).all():
         raise invalid("Eigen decomposition was not successful. The input might not be valid.")
     if not compute_v:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -122,7 +123,9 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
 )
 def MatrixDeterminant(xp: ModuleType, input: Array):
     matrices(input, square=True)
-    return xp.asarray(xp.linalg.det(wide(input))).astype(input.dtype)
+    out = xp.asarray(xp.linalg.det(wide(input)))
+    # A factorization may stop at a zero before it comes to a NaN.
+    return xp.where(xp.isnan(input).any((-2, -1)), math.nan, out).astype(input.dtype)
 
 
 MatrixDeterminant.batching(batching.leading(least=[2]))

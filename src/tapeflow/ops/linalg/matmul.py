@@ -300,7 +300,7 @@ def matmul(
             a = convert_to_tensor(a)
         if b.__class__ is not EagerTensor:
             b = convert_to_tensor(b, dtype_hint=a.dtype)
-        if a.__class__ is b.__class__ is EagerTensor and a.ndim == b.ndim == 2:
+        if a.__class__ is b.__class__ is EagerTensor and a.ndim == b.ndim == 2 and a.dtype is b.dtype:
             return MatMul(a, b)
     if transpose_a and adjoint_a:
         raise ValueError(
@@ -312,11 +312,14 @@ def matmul(
         )
     a = convert_to_tensor(a)
     b = convert_to_tensor(b, dtype_hint=a.dtype)
-    if output_type is not None and output_type != a.dtype:
+    ranks = a.shape.rank, b.shape.rank
+    if {a.dtype, b.dtype} == {dtypes.bfloat16, dtypes.float32} and ranks == (2, 2):
+        # TensorFlow has a kernel of the two, whose sums and result are of float32 whatever is asked for.
+        a, b, output_type = casting.cast(a, dtypes.float32), casting.cast(b, dtypes.float32), None
+    if output_type is not None and not output_type == a.dtype == b.dtype:
         a, adjoint_a = _as_adjoint(a, transpose_a, adjoint_a)
         b, adjoint_b = _as_adjoint(b, transpose_b, adjoint_b)
         return BatchMatMulV3(a, b, dtypes.as_dtype(output_type), adjoint_a, adjoint_b)
-    ranks = a.shape.rank, b.shape.rank
     if ranks == (2, 2) or (None not in ranks and min(ranks) < 2 and max(ranks) <= 2):
         if adjoint_a:
             a, transpose_a = conj(a), True

@@ -16,7 +16,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.math import arithmetic, complex_numbers, division
+from tapeflow.ops.math import arithmetic, complex_numbers, division, division_no_nan
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
 from tapeflow.ops.table import COMPLEX, FLOATING, FLOATING_OR_COMPLEX, NUMERIC, Sample, op
@@ -107,6 +107,10 @@ Sign.reference(per_element(lambda v: (v > 0) - (v < 0), lambda v: v / math.hypot
 @tensor_function
 def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1 as each element is negative, zero or positive; `x / |x|` of complex elements."""
+    x = convert_to_tensor(x)
+    if x.dtype.is_complex:  # whose sign has a gradient
+        size = complex_numbers.ComplexAbs(x, x.dtype.real_dtype)
+        return division_no_nan.DivNoNan(x, complex_numbers.Complex(size, arithmetic.Mul(size, 0), x.dtype))
     return Sign(x)
 
 

@@ -18,6 +18,7 @@ from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import arithmetic, casting, comparison, elementwise, reductions
+from tapeflow.ops.math.division_no_nan import DivNoNan
 from tapeflow.ops.nn.batch_norm import FusedBatchNormV3
 from tapeflow.ops.static import as_shape, product, rank_of, sizes_of, static_value
 
@@ -114,10 +115,9 @@ def weighted_moments(x: Any, axes: AxisLike, frequency_weights, keepdims: bool =
     # Weights that were broadcast still count once for every element.
     spread = weights + ZerosLike(x)
     total = reductions.reduce_sum(spread, axes, True)
-    mean = reductions.reduce_sum(weights * x, axes, True) / total
-    variance = (
-        reductions.reduce_sum(weights * arithmetic.squared_difference(x, mean), axes, True) / total
-    )
+    mean = DivNoNan(reductions.reduce_sum(weights * x, axes, True), total)
+    squares = weights * arithmetic.squared_difference(x, mean)
+    variance = DivNoNan(reductions.reduce_sum(squares, axes, True), total)
     if not keepdims:
         mean, variance = _without(mean, axes), _without(variance, axes)
     if kind in _NARROW:

@@ -115,7 +115,9 @@ def RandomIndexShuffle(xp: ModuleType, index: Array, seed: Array, max_index: Arr
     limits = np.broadcast_to(max_index, count).tolist()
     for i, (place, row, largest) in enumerate(zip(places, rows, limits, strict=True)):
         if place < 0:
-            raise invalid(f"index must be >= 0, but got {place}")
+            raise invalid(f"index must be >= 0 but was {place}")
+        if largest < 0:
+            raise invalid(f"max_index must be >= 0 but was {largest}")
         if place > largest:
             raise invalid(f"max_index must be >= index, but {largest} < {place}")
         out[i] = _shuffled(place, row, largest, rounds)

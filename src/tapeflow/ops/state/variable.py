@@ -480,6 +480,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """
         if not self._try_assign(value):
             if not context.executing_eagerly():
+                value = promotion.assigned(self, value, "assign")
                 return self._assign_in_graph(state.AssignVariableOp, value, read_value, name)
             self._assign_converted(promotion.assigned(self, value, "assign"))
         return self if read_value else None
@@ -521,6 +522,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
         if not self._assign_add(delta):
             if not context.executing_eagerly():
+                delta = promotion.assigned(self, delta, "assign_add")
                 return self._assign_in_graph(state.AssignAddVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_add")
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self._dtype))
@@ -533,6 +535,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
         if not self._assign_sub(delta):
             if not context.executing_eagerly():
+                delta = promotion.assigned(self, delta, "assign_sub")
                 return self._assign_in_graph(state.AssignSubVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_sub")
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self._dtype))
