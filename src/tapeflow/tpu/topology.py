@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from tapeflow import protos
 from tapeflow.core.public import boundaries
+
+_LARGEST = 1 << 24  # places in the mesh of a message; the arrays of all places are made of it
 
 
 class Topology:
@@ -55,13 +58,17 @@ class Topology:
         for name in ("num_tasks", "num_tpu_devices_per_task"):
             if getattr(proto, name) < 0:
                 raise ValueError(f"`{name}` must be >= 0; got {getattr(proto, name)}")
+        if math.prod(proto.mesh_shape) > _LARGEST:
+            raise ValueError(f"`mesh_shape` must have at most {_LARGEST} places; got {self._mesh_shape}")
         shape = (proto.num_tasks, proto.num_tpu_devices_per_task, 4)
         coordinates = np.array(proto.device_coordinates, np.int32)
-        if coordinates.size != np.prod(shape):
+        if coordinates.size != math.prod(shape):
             raise ValueError(f"`device_coordinates` must have shape {shape}; got {coordinates.size} numbers")
         if (coordinates < 0).any():
             raise ValueError(f"All values in `device_coordinates` must be >= 0, got {coordinates}")
         self._device_coordinates = coordinates.reshape(shape)
+        if (self._device_coordinates >= self._mesh_shape).any():
+            raise ValueError(f"All of `device_coordinates` must be in the mesh of shape {self._mesh_shape}")
 
     @property
     def mesh_shape(self) -> np.ndarray:

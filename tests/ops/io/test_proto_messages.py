@@ -19,3 +19,9 @@ def test_names_whose_class_lies_about_their_length(length):
     assert tf.io.encode_proto(sizes, [values], [Name("features")], Name("tensorflow.Example")).numpy()[0] == example
     with pytest.raises(tf.errors.InvalidArgumentError, match="No descriptor found"):
         tf.io.decode_proto([example], Name("a.B"), ["features"], [tf.string])
+
+
+def test_bytes_of_a_message_within_are_written_as_they_are():
+    """As TensorFlow does: a damaged message inside is none of its business."""
+    found = tf.io.encode_proto([[1]], [[[b"\xff\xff"]]], ["features"], "tensorflow.Example")
+    assert found.numpy().tolist() == [b"\n\x02\xff\xff"]

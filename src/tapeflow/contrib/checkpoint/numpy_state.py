@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.checkpoint.following import PythonState
+from tapeflow.core.files.numpy_files import damage_is_an_error
 from tapeflow.core.tracking.trackable import Trackable
 
 __all__ = ["NumpyState"]
@@ -26,8 +27,9 @@ class _Kept(PythonState):
         return file.getvalue()
 
     def deserialize(self, string_value: bytes):
-        """Takes the array from its bytes."""
-        self.array = np.load(io.BytesIO(string_value), allow_pickle=False)
+        """Takes the array from its bytes. Raises ValueError for what are none."""
+        with damage_is_an_error("The checkpoint holds no array in NumPy's format here"):
+            self.array = np.load(io.BytesIO(string_value), allow_pickle=False)
 
 
 class NumpyState(Trackable):

@@ -10,6 +10,8 @@ from typing import Any
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, writes_files
 
+_NAMES = ("backup-0", "backup-1")  # of the weights: the last ones, and those before
+
 
 class BackupAndRestore(Callback):
     """Saves the state of the training, and restores it when `fit` is called again after an interruption.
@@ -58,13 +60,14 @@ class BackupAndRestore(Callback):
         self._initial_epoch = record["epoch"]
 
     def _record(self):
-        """What was saved last; None where nothing was, or what there is was cut short."""
+        """What was saved last; None where nothing was, or what there is was cut short, or is none."""
         try:
             with open(self._path("training_metadata.json")) as file:
                 record = json.load(file)
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return None
-        return record if {"epoch", "weights"} <= set(record) else None
+        known = isinstance(record, dict) and record.get("weights") in _NAMES and isinstance(record.get("epoch"), int)
+        return record if known else None
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None):
         self._epoch = epoch
@@ -85,7 +88,7 @@ class BackupAndRestore(Callback):
             return
         os.makedirs(self.backup_dir, exist_ok=True)
         before = self._record()
-        name = "backup-1" if before is None or before["weights"] != "backup-1" else "backup-0"
+        name = _NAMES[before is None or before["weights"] != "backup-1"]
         self.model.save_weights(self._path(name), save_format="tf")
         record = {"epoch": epoch, "batch": batch, "weights": name}
         replace_file(self._path("training_metadata.json"), json.dumps(record).encode())

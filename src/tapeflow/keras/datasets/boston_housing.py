@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tapeflow.core.files.numpy_files import damage_is_an_error
 from tapeflow.core.public import boundaries
 from tapeflow.keras.utils.files import get_file
 
@@ -35,7 +36,8 @@ def load_data(path: str = "boston_housing.npz", test_split: float = 0.2, seed: i
 
 def split(file, test_split, seed: int):
     """The arrays x and y of a file in a new order, in two parts."""
-    with np.load(file, allow_pickle=False) as arrays:
+    why = f"{file} is no .npz file with the arrays x and y"
+    with damage_is_an_error(why), np.load(file, allow_pickle=False) as arrays:
         x, y = arrays["x"], arrays["y"]
     rows = np.arange(len(x))
     np.random.RandomState(seed).shuffle(rows)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
+from tapeflow.core.files.numpy_files import damage_is_an_error
 from tapeflow.core.public import boundaries
 
-# What NumPy raises for other files, and the library for archives that are damaged, packed in another way, or locked.
-_DAMAGE = (KeyError, TypeError, ValueError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
 SUBSET = Path(__file__).with_name("mnist10k.npz")
 
 
@@ -30,15 +27,11 @@ def load_data(path: str = "mnist.npz"):
       ValueError: the file is not in Keras' format.
     """
     file = _file(os.fspath(path))
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            x_train, y_train = arrays["x_train"], arrays["y_train"]
-            x_test, y_test = arrays["x_test"], arrays["y_test"]
-    except _DAMAGE as error:
-        raise ValueError(
-            f"{file} is not an MNIST file in Keras' format: "
-            "an .npz with the arrays x_train, y_train, x_test and y_test"
-        ) from error
+    wanted = "an .npz with the arrays x_train, y_train, x_test and y_test"
+    why = f"{file} is not an MNIST file in Keras' format: {wanted}"
+    with damage_is_an_error(why), np.load(file, allow_pickle=False) as arrays:
+        x_train, y_train = arrays["x_train"], arrays["y_train"]
+        x_test, y_test = arrays["x_test"], arrays["y_test"]
     return (x_train, y_train), (x_test, y_test)
 
 

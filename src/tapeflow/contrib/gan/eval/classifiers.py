@@ -7,6 +7,7 @@ import os
 import tarfile
 import tempfile
 import urllib.request
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from tapeflow.contrib import layers
 from tapeflow.contrib.gan.eval import distances
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.files import file_system
+from tapeflow.core.files.expansion import expands_too_much
 
 INCEPTION_URL = "http://download.tensorflow.org/models/frozen_inception_v1_2015_12_05.tar.gz"
 INCEPTION_FROZEN_GRAPH = "inceptionv1_for_inception_score.pb"
@@ -49,15 +51,23 @@ def get_graph_def_from_resource(filename):
 
 
 def get_graph_def_from_url_tarball(url, filename, tar_filename=None):
-    """The GraphDef in a file of an archive, which is loaded from `url` unless `tar_filename` is there."""
+    """The GraphDef in a file of an archive, which is loaded from `url` unless `tar_filename` is there.
+
+    Raises ValueError for an archive that is damaged, or has no such file.
+    """
     if not (tar_filename and os.path.exists(tar_filename)):
         tar_filename = tar_filename or os.path.join(tempfile.mkdtemp(), os.path.basename(url))
         urllib.request.urlretrieve(url, tar_filename)
-    with tarfile.open(tar_filename, "r:gz") as archive:
-        file = archive.extractfile(filename)
-        if file is None:
-            raise ValueError(f"{filename} is not a file of {tar_filename}.")
-        return protos.GraphDef.FromString(file.read())
+    try:
+        with tarfile.open(tar_filename, "r:gz") as archive:
+            member = archive.getmember(filename)
+            file = archive.extractfile(member)
+            if file is None or expands_too_much(member.size, os.path.getsize(tar_filename)):
+                raise ValueError(f"{filename} is not a file of {tar_filename}, or too large.")
+            data = file.read()
+    except (tarfile.TarError, zlib.error, EOFError, KeyError) as error:
+        raise ValueError(f"{tar_filename} is damaged, or has no {filename}: {error}") from error
+    return protos.GraphDef.FromString(data)
 
 
 def _inception():
