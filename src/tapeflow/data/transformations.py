@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, PathLike, Tensor, TensorLike
 from tapeflow.core.device import canonical_name
-from tapeflow.core.errors import OutOfRangeError
+from tapeflow.core.errors import FailedPreconditionError, OutOfRangeError
 from tapeflow.core.public import boundaries
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import integer, require
-from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.parts import kind_of, rows_of, size_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform import batching, grouping
@@ -108,9 +108,23 @@ def at(dataset, index: int):
 
     Raises:
       OutOfRangeError: for one that is not there.
+      FailedPreconditionError: for datasets of which it is not known how many elements they have, or that never end.
     """
+    if not context.executing_eagerly():
+        from tapeflow.data.nodes import folds_in_graphs  # a circle: its kernel is this function
+
+        found = folds_in_graphs.element_at(dataset, index)
+        if found is not None:
+            return found
     number = integer(index, "GetElementAtIndex")
     size = size_of(dataset)
+    if size < 0:
+        known = "infinite" if size == INFINITE_CARDINALITY else "unknown"
+        raise FailedPreconditionError(
+            None, None,
+            f"Dataset of type {kind_of(dataset)}DatasetOp::Dataset has {known} cardinality, which does not support random "
+            "access. [Op:GetElementAtIndex]",
+        )  # fmt: skip
     if number < 0 or 0 <= size <= number:
         raise OutOfRangeError(
             None, None, f"Index out of range [0, {size}):{number} [Op:GetElementAtIndex]"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data import element
 from tapeflow.data.iteration.staged_passes import variant_of
 from tapeflow.data.nodes.nodes import add
 from tapeflow.data.nodes.writing import NoOpForIt, body_of, is_plain, types_of
+from tapeflow.ops.math.casting import cast
 
 
 def _given(dataset: Any) -> Any:
@@ -54,3 +56,12 @@ def cardinality(dataset: Any) -> Any:
     """The number of elements."""
     variant = _given(dataset)
     return None if variant is None else add("DatasetCardinality", [variant], {}).outputs[0]
+
+
+def element_at(dataset: Any, index: Any) -> Any:
+    """The element of a number."""
+    variant = _given(dataset)
+    if variant is None:
+        return None
+    op = add("GetElementAtIndex", [variant, cast(index, dtypes.int64)], types_of(dataset.element_spec))
+    return element.unflatten(dataset.element_spec, iter(op.outputs))

@@ -16,11 +16,13 @@ from tapeflow.core.files.tf_record import TFRecordWriter
 from tapeflow.data import leaves, transformations
 from tapeflow.data.batch_size import compute_batch_size
 from tapeflow.data.fingerprint import fingerprint
+from tapeflow.data.iteration import outside_state
 from tapeflow.data.nodes import kernels  # noqa: F401 (its rows)
 from tapeflow.data.nodes.iterators import Attrs
 from tapeflow.data.nodes.nodes import fold_of, register, register_kernels
 from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.variants import dataset_of, packed, unpacked
+from tapeflow.data.options import ExternalStatePolicy
 from tapeflow.data.parts import start_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.optioning import written_options
@@ -28,7 +30,7 @@ from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.node_rows import NodeRow, node
-from tapeflow.ops.signature import func, type_list
+from tapeflow.ops.signature import func, strings, type_list
 from tapeflow.ops.state.resource_op import expect, object_of
 
 
@@ -83,6 +85,23 @@ def _fingerprint(attrs: Attrs, dataset: Any) -> list[Any]:
 @node("GetOptions", "input_dataset: variant -> serialized_options: string").runs
 def _options(attrs: Attrs, dataset: Any) -> list[Any]:
     return [convert_to_tensor(np.array(written_options(dataset_of(dataset).options()), object), dtypes.string)]
+
+
+def _graph_of(attrs: Attrs, dataset: Any) -> list[Any]:
+    made = dataset_of(dataset)
+    policy = attrs.get("external_state_policy", 2 if not attrs.get("allow_stateful", True) else 0)
+    outside_state.heed(made, ExternalStatePolicy(policy))
+    return [made._as_serialized_graph()]
+
+
+node(
+    "DatasetToGraph", "input_dataset: variant -> graph: string",
+    {"stateful_whitelist": strings([]), "allow_stateful": False, "strip_device_assignment": False},
+).runs(_graph_of)  # fmt: skip
+node(
+    "DatasetToGraphV2", "input_dataset: variant -> graph: string",
+    {"external_state_policy": 0, "strip_device_assignment": False},
+).runs(_graph_of)  # fmt: skip
 
 
 @node("GetElementAtIndex", "dataset: variant, index: int64 -> components: output_types", ELEMENTS).runs

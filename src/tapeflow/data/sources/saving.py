@@ -69,8 +69,11 @@ class SavingMethods:
           shard_func: a function of an element that gives the number of its file, an int64 scalar; None for one file.
           checkpoint_args: arguments of a `tf.train.CheckpointManager` that keeps how far it got: a dict; None for
             none.
+
+        Returns:
+          In a graph the operation that writes; otherwise None.
         """
-        save(self, path, compression, shard_func, checkpoint_args)
+        return save(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     @boundary
@@ -204,16 +207,33 @@ def save(
 
     if not context.executing_eagerly():
         return python_ops.node("PyFunc", write, list(captured_by(dataset)), (), "SaveDataset")
-    write()
-    if checkpoint_args is not None:
-        _save_checkpoint(checkpoint_args)
+    if checkpoint_args is None:
+        write()
+    else:
+        _write_with_checkpoints(dataset, _Run(path, dataset.element_spec, kind, shards), dict(checkpoint_args))
     return None
 
 
-def _save_checkpoint(arguments):
+def _write_with_checkpoints(dataset: Dataset, run: _Run, arguments: dict[str, Any]):
+    """Writes all elements, and has a `tf.train.CheckpointManager` keep how far it got."""
     from tapeflow.checkpoint.manager import CheckpointManager
+    from tapeflow.checkpoint.objects import Checkpoint
 
-    CheckpointManager(max_to_keep=arguments.pop("max_to_keep", 1), **arguments).save()
+    if "checkpoint" in arguments:
+        raise ValueError("Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'.")
+    elements = iter(dataset)
+    manager = CheckpointManager(Checkpoint(iterator=elements), **arguments)
+    counter = arguments.get("step_counter")
+    try:
+        for value in elements:
+            run.write(value)
+            if counter is not None:
+                counter.assign_add(1)
+            manager.save(check_interval=True)
+        run.finish()
+    except BaseException:
+        run.drop()
+        raise
 
 
 def load(path: str, element_spec, compression: str | None, reader_func: Callable[..., Any] | None, wait: bool):

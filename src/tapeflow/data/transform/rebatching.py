@@ -9,12 +9,15 @@ from tapeflow.data.iteration.passes import Over
 
 
 class Rebatched(Over):
-    """`make` of as many rows as each of `sizes` says, in turn."""
+    """`make` of as many rows as each of `sizes` says, in turn; `none`: gives what there is of no rows."""
 
-    __slots__ = ("_drop", "_make", "_number", "_over", "_sizes")
+    __slots__ = ("_drop", "_make", "_none", "_number", "_over", "_sizes")
 
-    def __init__(self, values, sizes: Sequence[int], drop: bool, make: Callable[..., Any]):
+    def __init__(
+        self, values, sizes: Sequence[int], drop: bool, make: Callable[..., Any], none: Callable[[], Any]
+    ):
         super().__init__(values)
+        self._none = none
         self._sizes, self._drop, self._make = sizes, drop, make
         self._number = 0
         self._over = False
@@ -23,6 +26,9 @@ class Rebatched(Over):
         if self._over:
             raise StopIteration
         size = self._sizes[self._number % len(self._sizes)]
+        if not size:  # which takes no rows, and so does not find the end
+            self._number += 1
+            return self._none()
         batch = []
         while len(batch) < size:
             try:

@@ -278,8 +278,21 @@ def sparse_rows(column: Sequence[Tensor], row_shape: Sequence[int]):
 # Slices.
 
 
+def empty_of(spec: Any):
+    """The value of a spec of a batch that has no rows. Raises InvalidArgumentError for what is no tensor."""
+    if spec is None:
+        return None
+    if not isinstance(spec, TensorSpec):
+        raise InvalidArgumentError(None, None, f"There is no batch of no rows of {spec}.")
+    sizes = [0, *(n or 0 for n in spec.shape.as_list()[1:])] if spec.shape.rank else [0]
+    empty = np.zeros(sizes, object if spec.dtype == dtypes.string else spec.dtype.as_numpy_dtype)
+    return convert_to_tensor(empty, spec.dtype)
+
+
 def slice_spec(leaf):
     """The spec of the slices along axis 0 of values of a spec. Raises ValueError for scalars."""
+    if leaf is None:
+        return None
     if isinstance(leaf, element.DatasetSpec):
         if not leaf._dataset_shape.rank:
             raise ValueError("Cannot unbatch an input with scalar components.")
@@ -294,7 +307,12 @@ def slice_spec(leaf):
 
 
 def shape_of(spec):
-    """The shape that a spec has, of tensors or of datasets; of a program's own type that of its first tensor."""
+    """The shape that a spec has, of tensors or of datasets; of a program's own type that of its first tensor.
+
+    Of None, which has none, nothing is known.
+    """
+    if spec is None:
+        return TensorShape(None)
     if isinstance(spec, ExtensionTypeSpec):
         return flat_specs(spec)[0].shape
     return spec._dataset_shape if isinstance(spec, element.DatasetSpec) else spec.shape
@@ -317,6 +335,8 @@ def outer_size(leaf):
 
 def slices_of(leaf):
     """A function that gives the slice of a value by its number."""
+    if leaf is None:
+        return lambda number: None
     if hasattr(leaf, "from_recipe"):
         return leaf._stacked.__getitem__
     if isinstance(leaf, BatchableExtensionType):

@@ -91,7 +91,7 @@ class _Unbatched(Over):
 
     def _take(self, value: Tensor):
         columns = element.flatten(value)
-        sizes = [stacking.outer_size(leaf) for leaf in columns]
+        sizes = [stacking.outer_size(leaf) for leaf in columns if leaf is not None]
         for component, size in enumerate(sizes):
             if size != sizes[0]:
                 raise InvalidArgumentError(
@@ -119,7 +119,7 @@ class _Unbatched(Over):
 
 def _divides(size, specs: Sequence[Any] | dict[str, Any]):
     """Whether batches of these specs are all of one known size that is a multiple of `size`."""
-    shapes = [stacking.shape_of(leaf) for leaf in element.flatten(specs)]
+    shapes = [stacking.shape_of(leaf) for leaf in element.flatten(specs) if leaf is not None]
     known = {shape[0] if shape.rank else None for shape in shapes}
     return len(known) == 1 and None not in known and known.pop() % size == 0
 
@@ -139,7 +139,11 @@ def rebatched(dataset, batch_size, drop_remainder):
 
     specs = element.map_leaves(spec, dataset.element_spec)
     make = stack_of(element.map_leaves(stacking.slice_spec, dataset.element_spec))
-    return "Rebatch", lambda: Rebatched(_Unbatched(start_of(dataset)()), sizes, drop, make), specs
+
+    def none():
+        return element.map_leaves(stacking.empty_of, specs)
+
+    return "Rebatch", lambda: Rebatched(_Unbatched(start_of(dataset)()), sizes, drop, make, none), specs
 
 
 rebatched.node(
