@@ -18,6 +18,7 @@ from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec, SparseTe
 from tapeflow.core.specs.extension_type import ExtensionType
 from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.ops.lists.tensor_array import TensorArray
@@ -32,15 +33,23 @@ if TYPE_CHECKING:
 # Leaves of several tensors.
 COMPOSITES = (SparseTensor, RaggedTensor, TensorArray, ExtensionType)
 _VALUES = (SparseTensorValue, RaggedTensorValue)  # of such as named tuples of arrays
+_OBJECTS = (structure.ATTRS, structure.CUSTOM)
 
 
 def is_structure(value):
-    """Whether `value` is a tuple or a mapping, the two containers of dataset elements."""
-    return isinstance(value, (tuple, Mapping))
+    """Whether `value` is a container of elements: a tuple, a mapping, or an object with tensors as its fields."""
+    return isinstance(value, (tuple, Mapping)) or _is_object(value)
+
+
+def _is_object(value):
+    """Whether a class of the program's says of its values what is in them: one of attrs, or by `__tf_flatten__`."""
+    return structure.kind_of(value) in _OBJECTS
 
 
 def rebuild(like, items):
     """The items (in the order of `children(like)`) in a container of the type of `like`."""
+    if not isinstance(like, (tuple, Mapping)):
+        return structure.rebuild(like, structure.kind_of(like), list(items))
     if isinstance(like, Mapping):
         pairs = dict(zip(like, items))
         return pairs if type(like) is dict else type(like)(pairs)
@@ -51,15 +60,17 @@ def rebuild(like, items):
 
 def children(value):
     """The items of a container, mappings in the order of their keys' insertion."""
-    return list(value.values()) if isinstance(value, Mapping) else list(value)
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value if isinstance(value, tuple) else structure.children_of(value, structure.kind_of(value)))
 
 
 def flatten(value):
     """The leaves of an element, from left to right, mappings in sorted order of keys."""
     if isinstance(value, Mapping):
         return [leaf for key in sorted(value) for leaf in flatten(value[key])]
-    if isinstance(value, tuple):
-        return [leaf for item in value for leaf in flatten(item)]
+    if isinstance(value, tuple) or _is_object(value):
+        return [leaf for item in children(value) for leaf in flatten(item)]
     return [value]
 
 
@@ -72,19 +83,20 @@ def map_leaves(fn: Callable[..., Any], first: Any, *rest):
     if isinstance(first, Mapping):
         columns = [[other[key] for key in first] for other in rest]
     else:
-        columns = [list(other) for other in rest]
+        columns = [children(other) for other in rest]
     return rebuild(first, [map_leaves(fn, *items) for items in zip(children(first), *columns)])
 
 
 def same_container(first: Any, other: Sequence[Any] | dict[str, Any]):
     """Raises when two containers differ in kind, length or keys."""
     mapping = isinstance(first, Mapping)
-    if not is_structure(other) or mapping != isinstance(other, Mapping):
+    alone = _is_object(first) or _is_object(other)
+    if not is_structure(other) or mapping != isinstance(other, Mapping) or (alone and type(first) is not type(other)):
         raise TypeError(
             "The two structures don't have the same sequence type. "
             f"First structure has type {type(first)}, while second structure has type {type(other)}."
         )
-    if len(first) != len(other):
+    if len(children(first)) != len(children(other)):
         raise ValueError(
             "The two structures don't have the same number of elements. "
             f"First structure: {first}. Second structure: {other}."
@@ -101,7 +113,7 @@ def to_element(value):
     kind = type(value)
     if kind is EagerTensor:
         return value
-    if isinstance(value, (tuple, Mapping)) and not isinstance(value, _VALUES):
+    if is_structure(value) and not isinstance(value, _VALUES):
         return rebuild(value, [to_element(item) for item in children(value)])
     if value is None or hasattr(value, "element_spec") or isinstance(value, COMPOSITES):
         return value
@@ -232,8 +244,8 @@ def unflatten(like, leaves):
     if isinstance(like, Mapping):
         values = {key: unflatten(like[key], leaves) for key in sorted(like)}
         return rebuild(like, [values[key] for key in like])
-    if isinstance(like, tuple):
-        return rebuild(like, [unflatten(item, leaves) for item in like])
+    if isinstance(like, tuple) or _is_object(like):
+        return rebuild(like, [unflatten(item, leaves) for item in children(like)])
     return next(leaves)
 
 

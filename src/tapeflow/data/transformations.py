@@ -122,8 +122,8 @@ def at(dataset, index: int):
         known = "infinite" if size == INFINITE_CARDINALITY else "unknown"
         raise FailedPreconditionError(
             None, None,
-            f"Dataset of type {kind_of(dataset)}DatasetOp::Dataset has {known} cardinality, which does not support random "
-            "access. [Op:GetElementAtIndex]",
+            f"Dataset of type {kind_of(dataset)}DatasetOp::Dataset has {known} cardinality, which does not support "
+            "random access. [Op:GetElementAtIndex]",
         )  # fmt: skip
     if number < 0 or 0 <= size <= number:
         raise OutOfRangeError(

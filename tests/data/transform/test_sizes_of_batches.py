@@ -11,15 +11,12 @@ Dataset = tf.data.Dataset
 
 def cut(rows, sizes, drop):
     """What is in the batches: sizes of zero take no row, and so are there up to the next one that finds the end."""
-    found, rows = [], list(rows)
-    for size in itertools.cycle(sizes):
-        if not size:
-            found.append([])
-            continue
-        batch, rows = rows[:size], rows[size:]
-        if len(batch) < size:
-            return found + ([batch] if batch and not drop else [])
-        found.append(batch)
+    found, rows, turns = [], list(rows), itertools.cycle(sizes)
+    size = next(turns)
+    while len(rows) >= size:
+        found.append(rows[:size])
+        rows, size = rows[size:], next(turns)
+    return found + ([rows] if rows and not drop else [])
 
 
 @pytest.mark.parametrize("drop", [False, True])
@@ -67,6 +64,13 @@ def test_a_dataset_is_saved_by_a_session(tmp_path):
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         session.run(Dataset.range(5).save(path))
     assert [int(x) for x in Dataset.load(path)] == list(range(5))
+
+
+def test_shards_are_read_in_turn(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    path = str(tmp_path / "saved")
+    Dataset.range(9).save(path, shard_func=lambda x: x // 3)
+    assert [int(x) for x in Dataset.load(path)] == [0, 3, 1, 4, 2, 5, 6, 7, 8]
 
 
 def test_saving_keeps_how_far_it_got(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.data.options import ExternalStatePolicy
+from tapeflow.data.parts import has_effects, made_of
 from tapeflow.data.transform.tracing import Traced
 
 
@@ -16,7 +17,7 @@ def stateful_operation(dataset: Any) -> str | None:
 
     Those that read tables have none, as datasets fill these.
     """
-    _, arguments = dataset._made_of or (None, {})
+    _, arguments = made_of(dataset) or (None, {})
     for argument in arguments.values():
         if isinstance(argument, Traced):
             for op in argument.graph.operations:
@@ -26,7 +27,7 @@ def stateful_operation(dataset: Any) -> str | None:
         found = stateful_operation(parent)
         if found is not None:
             return found
-    return "PyFunc" if dataset._effects else None
+    return "PyFunc" if has_effects(dataset) else None
 
 
 def _only_reads(op: Any) -> bool:

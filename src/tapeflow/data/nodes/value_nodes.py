@@ -88,10 +88,9 @@ def _options(attrs: Attrs, dataset: Any) -> list[Any]:
 
 
 def _graph_of(attrs: Attrs, dataset: Any) -> list[Any]:
-    made = dataset_of(dataset)
     policy = attrs.get("external_state_policy", 2 if not attrs.get("allow_stateful", True) else 0)
-    outside_state.heed(made, ExternalStatePolicy(policy))
-    return [made._as_serialized_graph()]
+    outside_state.heed(dataset_of(dataset), ExternalStatePolicy(policy))
+    return [dataset_of(dataset)._as_serialized_graph()]
 
 
 node(

@@ -284,11 +284,18 @@ def _in_order(path, found):
         raise DataLossError(None, None, f"{path} holds {read} elements of {found['count']}.")
 
 
+def _interleaved(shards: Any):
+    """The elements of as many shards in turn as there are processors."""
+    return shards.interleave(lambda shard: shard, cycle_length=os.cpu_count() or 1)
+
+
 def _reading(
     path: str, found: dict[str, Any], spec: dict[str, Any] | TensorSpec, reader_func: Callable[..., Any] | None,
     kind: str,
 ):
     count = found["count"]
+    if reader_func is None and len(found["shards"]) > 1:
+        reader_func = _interleaved
     if reader_func is None:
         return build((kind, lambda: Counted(lambda: _in_order(path, found)), spec, count))
     shards = []

@@ -318,10 +318,8 @@ def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
         return change(value) if value.inputs else value
     if isinstance(value, GraphSeeds):
         return value
-    if isinstance(value, Mapping):
-        return element.rebuild(value, [replaced(x, change) for x in value.values()])
-    if isinstance(value, tuple):
-        return element.rebuild(value, [replaced(x, change) for x in value])
+    if element.is_structure(value):
+        return element.rebuild(value, [replaced(x, change) for x in element.children(value)])
     if isinstance(value, list):
         return [replaced(x, change) for x in value]
     if isinstance(value, element.COMPOSITES):

@@ -63,8 +63,9 @@ def stacked(elements: Sequence[Any]):
         return stack_tensors(elements) if texts is None else _native.tensor_of(texts, dtypes.string)
     if isinstance(first, Mapping):
         return element.rebuild(first, [stacked([e[key] for e in elements]) for key in first])
-    if isinstance(first, tuple):
-        return element.rebuild(first, [stacked(list(column)) for column in zip(*elements)])
+    if element.is_structure(first):
+        columns = zip(*map(element.children, elements))
+        return element.rebuild(first, [stacked(list(column)) for column in columns])
     if first is None:
         return None
     if isinstance(first, SparseTensor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ _WHO = "`StructuredTensor.with_updates`"
 def updated(value: Any, updates: Mapping[Any, Any]) -> Any:
     """Structures with fields changed, added or removed; see `StructuredTensor.with_updates`."""
     named = sorted(((_path(name), new) for name, new in updates.items()), key=lambda item: item[0])
-    for (before, _), (name, _) in zip(named, named[1:], strict=False):
+    for (before, _), (name, _) in itertools.pairwise(named):
         if name[: len(before)] == before:
             raise ValueError(
                 f"{_WHO} does not allow both parent and child nodes to be updated: parent={before}, child={name}. If "
