@@ -93,6 +93,8 @@ from tapeflow.core.dtypes import uint32 as uint32
 from tapeflow.core.dtypes import uint64 as uint64
 from tapeflow.core.dtypes import uint8 as uint8
 from tapeflow.core.dtypes import variant as variant
+from tapeflow.core.files.libraries import load_library as load_library
+from tapeflow.core.files.libraries import load_op_library as load_op_library
 from tapeflow.core.files.tensor_proto import make_ndarray as make_ndarray
 from tapeflow.core.files.tensor_proto import make_tensor_proto as make_tensor_proto
 from tapeflow.core.indexed_slices import IndexedSlices as IndexedSlices
@@ -469,6 +471,8 @@ __all__ = [
     "linalg",
     "linspace",
     "lite",
+    "load_library",
+    "load_op_library",
     "logical_and",
     "logical_not",
     "logical_or",

@@ -1,5 +1,6 @@
 """`import tensorflow` on tapeflow: each case is a process of its own, as the alias lasts as long as the process."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -8,10 +9,10 @@ import textwrap
 import pytest
 
 
-def run(code, *options):
+def run(code, *options, env=None):
     done = subprocess.run(
         [sys.executable, "-m", "tapeflow.run", *options, "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, env=env and {**os.environ, **env},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
@@ -384,3 +385,64 @@ def test_former_paths_of_keras(path):
         print(Dense is public[0], models.Sequential is tf.keras.Sequential, issubclass(Dense, public[1]), K.floatx())
     """, "--v1")  # fmt: skip
     assert shown == ["True True True float32"]
+
+
+def test_tensors_of_graphs_are_of_the_class_that_programs_of_1_x_name():
+    shown = run("""
+        import numpy as np
+        import tensorflow as tf
+        from tensorflow.python.framework import ops
+        x, v, w = tf.placeholder(tf.float32, [2]), tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        print(type(x) is tf.Tensor, type(x + 1) is ops.Tensor, isinstance(v, tf.Tensor), isinstance(x, ops.EagerTensor))
+        print(issubclass(ops.EagerTensor, tf.Tensor), issubclass(int, tf.Tensor))
+        tf.Tensor.doubled = lambda self: self * 2
+        print(tf.Session().run((x + 1).doubled(), {x: [1.0, 2.0]}).tolist(), tf.Tensor.__add__(x, x).shape)
+        print(np.array(v).item() is v, np.array([v, w])[1] is w)
+    """, "--v1")  # fmt: skip
+    assert shown == ["True True False False", "True False", "[4.0, 6.0] (2,)", "True True"]
+
+
+def test_eager_tensors_of_1_x_are_of_that_class_too():
+    code = """
+        import tensorflow as tf
+        tf.enable_eager_execution()
+        print(isinstance(tf.constant(1), tf.Tensor), isinstance(1, tf.Tensor))
+    """
+    assert run(code, "--v1") == ["True False"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is not None, reason="the installed Keras is that")
+def test_what_is_inside_of_keras_since_2_13():
+    shown = run("""
+        import tensorflow as tf
+        from keras.src import backend
+        from keras.src.engine import keras_tensor
+        from keras.src.utils import tf_utils
+        symbolic = tf.keras.Input([2])
+        print(backend.floatx(), isinstance(symbolic, keras_tensor.KerasTensor), tf_utils.is_symbolic_tensor(symbolic))
+    """)
+    assert shown == ["float32 True True"]
+
+
+def test_modules_inside_of_the_installed_keras_2(tmp_path):
+    for folder, text in {
+        "": "from tf_keras import layers", "layers": "mine = 3", "src": "inside = 4", "src/engine": "",
+        "src/engine/base_layer": "mine = 5",
+    }.items():  # fmt: skip
+        package = tmp_path / "tf_keras" / folder
+        package.mkdir(exist_ok=True)
+        (package / "__init__.py").write_text(text + "\n")
+    shown = run(
+        """
+        import tensorflow as tf
+        from tensorflow.python.keras.engine import base_layer
+        from tensorflow.python.keras import inside
+        from tensorflow.python.keras.utils import tf_utils
+        print(base_layer.mine, inside, callable(tf_utils.is_symbolic_tensor))
+        """,
+        env={
+            "TF_USE_LEGACY_KERAS": "1",
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+        },
+    )
+    assert shown == ["5 4 True"]

@@ -23,7 +23,7 @@ REASONS: dict[str, str] = {
         "config.experimental.disable_mlir_bridge config.experimental.enable_mlir_bridge "
         "data.experimental.get_model_proto",
     "Libraries of kernels are compiled against TensorFlow's own C++ classes":
-        "load_library load_op_library load_file_system_library experimental.register_filesystem_plugin",
+        "load_file_system_library experimental.register_filesystem_plugin",
     "What it wraps, or turns on, is a part of TensorFlow's runtime that has no counterpart":
         "check_pinned experimental.enable_strict_mode "
         "errors.raise_exception_on_not_ok_status test.experimental.sync_devices test.with_eager_op_as_function "

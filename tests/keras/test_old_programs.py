@@ -173,6 +173,101 @@ def test_optimizers_by_resources_change_rows():
     np.testing.assert_allclose(var, [[-1.0], [2.0], [2.0]])
 
 
+class Shrinking:
+    """Brings the update to a rule, and is no optimizer itself."""
+
+    def _prepare_local(self, var_device, var_dtype, apply_state):
+        super()._prepare_local(var_device, var_dtype, apply_state)
+        apply_state[var_device, var_dtype]["shrink"] = tf.constant(0.5, var_dtype)
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        var.assign_sub(apply_state[var.device, var.dtype.base_dtype]["shrink"] * var)
+        return super()._resource_apply_dense(grad, var, apply_state=apply_state)
+
+    def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
+        var.assign_sub(apply_state[var.device, var.dtype.base_dtype]["shrink"] * var)
+        return super()._resource_apply_sparse(grad, var, indices, apply_state=apply_state)
+
+
+class ShrinkingSGD(Shrinking, keras.optimizers.legacy.SGD):
+    pass
+
+
+class ShrinkingAdam(Shrinking, keras.optimizers.legacy.Adam):
+    pass
+
+
+class Wrapping(keras.optimizers.legacy.Optimizer):
+    """Lets another optimizer do the updates."""
+
+    def __init__(self, inner, name="Wrapping"):
+        super().__init__(name)
+        self._optimizer = inner
+
+    def _create_slots(self, var_list):
+        self._optimizer._create_slots(var_list=var_list)
+        for var in var_list:
+            np.testing.assert_allclose(self.add_slot(var, "first", initializer=var), tf.fill(var.shape, 8.0))
+
+    def _create_hypers(self):
+        self._optimizer._create_hypers()
+
+    def _prepare(self, var_list):
+        return self._optimizer._prepare(var_list=var_list)
+
+    def apply_gradients(self, grads_and_vars, name=None, **kwargs):
+        self._optimizer._iterations = self.iterations
+        return super().apply_gradients(grads_and_vars, name, **kwargs)
+
+    def _resource_apply_dense(self, grad, var):
+        assert "apply_state" in self._optimizer._dense_apply_args
+        done = self._optimizer._resource_apply_dense(grad, var)
+        with tf.control_dependencies([done]):
+            return tf.group(done, var.assign_add([100.0]))
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        return self._optimizer._resource_apply_sparse_duplicate_indices(grad, var, indices)
+
+
+def test_settings_that_are_switches():
+    optimizer = Momentum()
+    optimizer._set_hyper("nesterov", True)
+    assert optimizer._get_hyper("nesterov").dtype == tf.bool
+
+
+def test_updates_brought_by_another_base():
+    optimizer, var = ShrinkingSGD(1.0), tf.Variable([8.0])
+    optimizer.apply_gradients([(tf.constant([1.0]), var)])
+    np.testing.assert_allclose(var, [3.0])
+    rows = tf.Variable([[8.0], [4.0]])
+    optimizer.apply_gradients([(tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([1])), rows)])
+    np.testing.assert_allclose(rows, [[4.0], [1.0]])
+    first, second = tf.Variable([8.0]), tf.Variable([4.0])
+    ShrinkingAdam(0.1).apply_gradients([(tf.constant([1.0]), first)])
+    keras.optimizers.legacy.Adam(0.1).apply_gradients([(tf.constant([1.0]), second)])
+    np.testing.assert_allclose(first, second)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function])
+def test_optimizers_around_others(wrap):
+    alone, wrapped = tf.Variable([8.0]), tf.Variable([8.0])
+    inner, outer = keras.optimizers.legacy.Adam(0.1), Wrapping(keras.optimizers.legacy.Adam(0.1))
+    steps = [
+        wrap(lambda: inner.apply_gradients([(tf.constant([1.0]), alone)])),
+        wrap(lambda: outer.apply_gradients([(tf.constant([1.0]), wrapped)])),
+    ]
+    for step in steps * 2:
+        step()
+    np.testing.assert_allclose(wrapped, alone.numpy() + 200.0, rtol=1e-6)
+
+
+def test_optimizers_around_others_add_up_rows():
+    var = tf.Variable([[8.0], [8.0], [8.0]])
+    optimizer = Wrapping(keras.optimizers.legacy.SGD(1.0))
+    optimizer.minimize(lambda: tf.reduce_sum(tf.gather(var, [0, 2, 0])), [var])
+    np.testing.assert_allclose(var, [[6.0], [8.0], [7.0]])
+
+
 def test_optimizers_by_resources_train_models():
     model = keras.Sequential([layers.Dense(1, input_shape=(1,))])
     model.compile(Momentum(0.01), "mse")

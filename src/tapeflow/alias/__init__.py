@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.alias.finder import Finder
+from tapeflow.alias.finder import Finder, show_tensor
 from tapeflow.api import api, providers
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import served_as
@@ -57,6 +57,8 @@ def install_as_tensorflow(v1: bool = False) -> Any:
         _native.Tensor.OVERLOADABLE_OPERATORS = overloaded - {"__eq__", "__ne__"}  # type: ignore[attr-defined]
 
         providers.load("names").compat.v1.disable_v2_behavior()
+        # Made before the classes show their operators.
+        show_tensor(importlib.import_module("tapeflow.alias.tensor_of_1x").Tensor)
     _expected_of_the_import()
     _name_modules()
     building.share_pool()

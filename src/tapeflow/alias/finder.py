@@ -10,6 +10,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from types import ModuleType
@@ -69,16 +70,12 @@ class Finder:
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         root, _, rest = spec.name.partition(".")
         if root == "keras":
-            spec_name = "keras" + (f".{rest}" if rest else "")
-            try:
-                return _thin(spec_name, _behind("tapeflow.keras", rest, spec_name))
-            except ModuleNotFoundError:
-                inside = places.find(f"python.{spec_name}")
-                if inside is None:
-                    raise
-                return _served(spec_name, inside)
+            return _keras_module(spec.name, rest)
         if not rest:
             return self._root()
+        legacy = legacy_module("src" + rest.removeprefix("python.keras")) if _KERAS.match(rest) else None
+        if legacy is not None:
+            return _Holder(spec.name, legacy)
         parent, _, last = spec.name.rpartition(".")
         source = places.find(rest)
         if source is not None:
@@ -114,6 +111,15 @@ class Finder:
         return module
 
 
+# The class that programs of 1.x know as `tf.Tensor`, where they are served.
+_shown_tensor: list[type] = []
+
+
+def show_tensor(cls: type) -> None:
+    """Serves a class as `tf.Tensor`."""
+    _shown_tensor[:] = [cls]
+
+
 class _Of1x(places.Behind):
     """The names of 1.x, with the signatures of 1.15."""
 
@@ -145,6 +151,7 @@ class _Holder(ModuleType):
         self.held = held
 
 
+_KERAS = re.compile(r"python\.keras(\.|$)")
 _ROOTS = ("tensorflow", "tensorflow.compat.v1", "tensorflow.compat.v2")
 
 
@@ -167,6 +174,46 @@ def installed_keras() -> ModuleType | None:
     return importlib.import_module(wanted)
 
 
+def legacy_module(path: str) -> ModuleType | None:
+    """The module of the installed Keras 2 that `keras.<path>` was in its time, public or not.
+
+    None where `tf.keras` is another Keras, and for a module that this one does not have.
+    """
+    other = installed_keras()
+    if other is None or other.__name__ != "tf_keras":
+        return None
+    inside = path.split(".")[0] == "src"
+    inner = path.removeprefix("src.") if inside else path
+    if path in ("", "src"):
+        tried = ["tf_keras" + (".src" if path else "")]
+    else:
+        tried = [f"tf_keras.{inner}", f"tf_keras.src.{inner}"]
+    for full in reversed(tried) if inside else tried:
+        try:
+            return importlib.import_module(full)
+        except ModuleNotFoundError as error:
+            if not (error.name and full.startswith(error.name)):
+                raise
+    return None
+
+
+def _keras_module(name: str, rest: str) -> ModuleType:
+    """The module `keras.<rest>` where no Keras is installed: `src` holds what is not public, since Keras 2.13."""
+    legacy = legacy_module(rest)
+    if legacy is not None:
+        return _Holder(name, legacy)
+    if rest.split(".")[0] == "src":
+        rest = rest.removeprefix("src").lstrip(".")
+    path = "keras" + (f".{rest}" if rest else "")
+    try:
+        return _thin(name, _behind("tapeflow.keras", rest, path), path)
+    except ModuleNotFoundError:
+        inside = places.find(f"python.{path}")
+        if inside is None:
+            raise
+        return _served(name, inside)
+
+
 def _behind(root: str, rest: str, name: str) -> Any:
     found: Any = importlib.import_module(root)
     for part in filter(None, rest.split(".")):
@@ -180,12 +227,12 @@ def _behind(root: str, rest: str, name: str) -> Any:
     return found
 
 
-def _thin(name: str, real: ModuleType) -> ModuleType:
-    """A module that takes its names from `real`."""
+def _thin(name: str, real: ModuleType, path: str | None = None) -> ModuleType:
+    """A module that takes its names from `real`; `path`: by which name it is known, where that is another."""
     if isinstance(real, _Holder):
         return real
     of_keras = name.partition(".")[0] == "keras"
-    return _served(name, _OfKeras(real, name) if of_keras else places.Behind(real))
+    return _served(name, _OfKeras(real, path or name) if of_keras else places.Behind(real))
 
 
 def _served(name: str, source: Any) -> ModuleType:
@@ -206,6 +253,8 @@ def _served(name: str, source: Any) -> ModuleType:
             raise missing.Missing(name, key, source) from None
         if isinstance(value, type) and issubclass(value, (_native.Tensor, _native.Variable)):
             operators.show()
+            if value is _native.Tensor and _shown_tensor:
+                value = _shown_tensor[0]
         if isinstance(value, ModuleType) and value.__name__.split(".")[0] == "tapeflow":
             below = f"{name}.{key}"
             value = sys.modules.get(below)

@@ -101,7 +101,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.framework.func_graph": {"FuncGraph": "graph.func_graph:FuncGraph"},
     "python.framework.function": {"Defun": "function.defun:Defun"},
     "python.framework.ops": {
-        "EagerTensor": "_native:Tensor",
+        "EagerTensor": "_native:EagerTensor",
         "NullContextmanager": "alias.stand_ins:nothing",
         "OpStats": "alias.op_statistics:OpStats",
         "RegisterStatistics": "alias.op_statistics:RegisterStatistics",
@@ -264,6 +264,10 @@ OWN: dict[str, dict[str, str]] = {
         "prevent_gradient": "ops.array.rows:prevent_gradient",
         "shape_internal": "alias.stand_ins:shape_internal",
     },
+    "python.ops.custom_gradient": {
+        "_eager_mode_decorator": "alias.stand_ins:with_gradient_of_its_own",
+        "_graph_mode_decorator": "alias.stand_ins:with_gradient_of_its_own",
+    },
     "python.ops.confusion_matrix": {"remove_squeezable_dimensions": "v1.metrics.weighting:squeezed"},
     "python.ops.control_flow_ops": {
         "get_enclosing_xla_context": "graph.control_flow.flow:get_enclosing_xla_context",
@@ -413,6 +417,8 @@ OWN: dict[str, dict[str, str]] = {
         "deprecated_args": "alias.stand_ins:decorated",
         "deprecated_argument_lookup": "alias.stand_ins:deprecated_argument_lookup",
         "deprecated_endpoints": "alias.stand_ins:decorated",
+        "HiddenTfApiAttribute": "alias.stand_ins:HiddenAttribute",
+        "hide_attribute_from_api": "alias.stand_ins:HiddenAttribute",
         "silence": "alias.stand_ins:nothing",
     },
     "python.util.dispatch": {"": "ops.api_dispatch", "dispatch_for_types": "ops.api_dispatch:dispatch_for_types"},

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tapeflow._native import Variable
+from tapeflow.autodiff.custom_gradient import custom_gradient
 from tapeflow.core import config
 from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
@@ -50,6 +51,21 @@ def deprecated_argument_lookup(
             raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
         return old_value
     return new_value
+
+
+class HiddenAttribute(property):
+    """An attribute that a class does not take over from its base: reading it raises AttributeError."""
+
+    def __init__(self, deprecation_message: str):
+        def absent(owner: Any) -> Any:
+            raise AttributeError(deprecation_message)
+
+        super().__init__(absent)
+
+
+def with_gradient_of_its_own(f: Any, args: Any, kwargs: Any) -> Any:
+    """The result of a function that returns it with its gradient function."""
+    return custom_gradient(f)(*args, **kwargs)
 
 
 def nothing_to_check(*args: Any, **kwargs: Any) -> None:

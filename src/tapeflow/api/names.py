@@ -14,6 +14,7 @@ core.convert: constant convert_to_tensor is_symbolic_tensor is_tensor register_t
 core.device: DeviceSpec
 core.dtypes: DType as_dtype bfloat16 bool complex128 complex64 double float16 float32 float64 half int16 int32 int64
 core.dtypes: int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8 variant
+core.files.libraries: load_library load_op_library
 core.files.tensor_proto: make_ndarray make_tensor_proto
 core.indexed_slices: IndexedSlices IndexedSlicesSpec
 core.log: get_logger
@@ -142,6 +143,7 @@ core.dtypes: DType QUANTIZED_DTYPES as_dtype bfloat16 bool complex128 complex64 
 core.dtypes: int16 int32 int64 int8 qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64 uint8
 core.dtypes: variant
 core.errors: OpError
+core.files.libraries: load_library load_op_library
 core.files.tensor_proto: make_ndarray make_tensor_proto
 core.indexed_slices: IndexedSlices IndexedSlicesSpec
 core.log: get_logger

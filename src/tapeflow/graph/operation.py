@@ -15,6 +15,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph import tensor as tensors
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.op_defs import messages
 from tapeflow.graph.services import services
@@ -171,7 +172,7 @@ class Operation:
         return [y.dtype.as_datatype_enum for y in self.outputs]
 
     def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
-        tensor = SymbolicTensor(self, len(self.outputs), dtype, shape)
+        tensor = tensors.made(self, len(self.outputs), dtype, shape)
         self.outputs.append(tensor)
         return tensor
 

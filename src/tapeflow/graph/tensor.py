@@ -210,6 +210,10 @@ class SymbolicTensor(_native.Tensor):
         return format(str(self), spec)
 
 
+# The class of the tensors that operations get: for programs of 1.x, a subclass that they know as `tf.Tensor`.
+made: type[SymbolicTensor] = SymbolicTensor
+
+
 def _repr_shape(tensor: SymbolicTensor) -> str:
     return str(TensorShape(tensor.shape_tuple))
 

@@ -9,7 +9,7 @@ from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, tensor_function
 from tapeflow.core.release import keras_2
-from tapeflow.keras.old_names import takes_old_names
+from tapeflow.keras.old_names import leaves_out, takes_old_names
 from tapeflow.keras.registry import deserialize_in, find, to_config
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.joining import split
@@ -420,6 +420,7 @@ def get(identifier: Callable[..., Any] | str | None):
     raise TypeError(f"Could not interpret activation function identifier: {identifier}")
 
 
+@leaves_out("use_legacy_format")
 def serialize(activation: Callable[..., Any]):
     """The name or config of an activation."""
     for name, function in _NAMES.items():
@@ -428,6 +429,7 @@ def serialize(activation: Callable[..., Any]):
     return to_config(activation)
 
 
+@leaves_out("use_legacy_format")
 @takes_old_names(name="config")
 def deserialize(config: dict[str, Any], custom_objects=None):
     """An activation from its name or config."""

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core.annotations import AxisLike, Configurable
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.keras import settings
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.indexing.gather import gather
@@ -164,11 +165,13 @@ def get(identifier: Configurable | None):
     return resolve(identifier, _NAMES, "constraint", instantiate=False)
 
 
+@leaves_out("use_legacy_format")
 def serialize(constraint):
     """The config of a constraint."""
     return to_config(constraint)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a constraint of its config.
 

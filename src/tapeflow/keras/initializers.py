@@ -17,6 +17,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import random as keras_random
 from tapeflow.keras import settings
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.array import construction
 from tapeflow.ops.array.diagonal import diag_part
@@ -649,11 +650,13 @@ def get(identifier):
     return resolve(identifier, _NAMES, "initializer")
 
 
+@leaves_out("use_legacy_format")
 def serialize(initializer: Any):
     """The config of an initializer."""
     return to_config(initializer)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make an initializer of its name or config.
 

@@ -27,6 +27,9 @@ class LinearModel(Model):
       **kwargs: arguments of a `Model`.
     """
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def __init__(
         self,
         units=1,
@@ -47,7 +50,6 @@ class LinearModel(Model):
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.dense_layers = []
-        self.bias = None
 
     def build(self, input_shape: Sequence[Any]):
         """Creates a kernel for each input, and the bias."""

@@ -10,6 +10,7 @@ from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.linalg.matmul import matmul
@@ -193,11 +194,13 @@ def get(identifier: Configurable | None):
     return resolve(identifier, _NAMES, "regularizer", instantiate=False)
 
 
+@leaves_out("use_legacy_format")
 def serialize(regularizer: Callable[..., Any] | None):
     """The config of a regularizer."""
     return to_config(regularizer)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a regularizer of its config.
 

@@ -58,6 +58,12 @@ class AutoCastVariable:
         """The value as an array, cast."""
         return self._read().numpy()
 
+    def assign(self, value: TensorLike, *args, **kwargs):
+        """Replaces the value of the variable; one of the dtype that it is cast to is cast back."""
+        if scope.dtype is not None and getattr(value, "dtype", None) == scope.dtype:
+            value = cast(value, self.variable._dtype)
+        return self.variable.assign(value, *args, **kwargs)
+
     def sparse_read(self, indices, name: str | None = None):
         """Rows of the value, cast."""
         return self._cast(self.variable.sparse_read(indices, name=name))

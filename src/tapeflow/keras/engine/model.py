@@ -65,6 +65,7 @@ class Model(Training, Layer):
     [[6. 6.]]
     """
 
+    _may_set_early = False
     _is_graph_network = False  # whether it was made of symbolic tensors; programs ask for it
 
     def __new__(cls, *args, **kwargs):

@@ -32,21 +32,27 @@ class Tracked(Module):
     _tracked_variables = SetByInit(RuntimeError)
     _own_weights = SetByInit(RuntimeError)
 
+    # Whether attributes may be set before `super().__init__()`, as those of layers.
+    _may_set_early = True
+
     def _start_tracking(self):
-        self.__dict__["_tracked"] = {}
-        self.__dict__["_tracked_variables"] = {}
-        self.__dict__["_own_weights"] = []
+        own = self.__dict__
+        for name, empty in (("_tracked", {}), ("_tracked_variables", {}), ("_own_weights", [])):
+            own.setdefault(name, empty)
 
     @boundary
     def __setattr__(self, name: str, value: Any):
         tracked = self.__dict__.get("_tracked")
-        if tracked is None:
-            if isinstance(value, (Tracked, Variable)):
+        if tracked is None and isinstance(value, (Tracked, Variable, list, tuple, dict)):
+            if self._may_set_early:
+                self._start_tracking()
+                tracked = self._tracked
+            elif isinstance(value, (Tracked, Variable)):
                 raise RuntimeError(
                     f"It looks like you are subclassing `{type(self).__bases__[0].__name__}` and you "
                     "forgot to call `super().__init__()` before setting attributes."
                 )
-        else:
+        if tracked is not None:
             if name in tracked or name in self._tracked_variables:
                 self._untrack(name)
             if isinstance(value, Variable):

@@ -161,6 +161,7 @@ from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.layers.saved_model_layer import TFSMLayer
 from tapeflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import namespaces as _namespaces
 from tapeflow.keras.registry import resolve as _resolve
 from tapeflow.keras.registry import to_config as _to_config
@@ -202,11 +203,13 @@ def __dir__():
     return sorted({*globals(), *_LATE})
 
 
+@leaves_out("use_legacy_format")
 def serialize(layer: Layer):
     """The config of a layer."""
     return _to_config(layer)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config, custom_objects=None):
     """Make a layer of its config.
 

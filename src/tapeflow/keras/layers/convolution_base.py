@@ -45,6 +45,9 @@ class Convolution(Layer):
     _causal = False
     _kernel_names: tuple = ("kernel",)
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def _configure(
         self, filters: int | None, kernel_size: Sequence[int] | int, strides: Sequence[int] | int,
         padding: str, data_format: str | None, dilation_rate: Sequence[int] | int, groups: int,
@@ -85,7 +88,6 @@ class Convolution(Layer):
             )
         self.activation = activations.get(activation)
         self.use_bias = use_bias
-        self.bias = None
         for name, value in weight_settings.items():
             setattr(self, name, _GETTERS[name.rpartition("_")[2]](value))
         self.input_spec = InputSpec(min_ndim=rank + 2)

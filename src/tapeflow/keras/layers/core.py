@@ -172,6 +172,9 @@ class Dense(LowRank, Quantizable, Layer):
 
     _plain_call = True
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def __init__(
         self, units: int, activation: Callable[..., Any] | str | None = None, use_bias: bool = True,
         kernel_initializer: dict[str, Any] | str | None = "glorot_uniform",
@@ -200,7 +203,6 @@ class Dense(LowRank, Quantizable, Layer):
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.kernel_constraint = constraints.get(kernel_constraint)
         self.bias_constraint = constraints.get(bias_constraint)
-        self.bias = None
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 

@@ -54,6 +54,9 @@ class EinsumDense(LowRank, Quantizable, Layer):
 
     kernel = AdaptableWeight()
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def __init__(
         self, equation: str, output_shape, activation=None, bias_axes: str | None = None,
         kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
@@ -77,7 +80,6 @@ class EinsumDense(LowRank, Quantizable, Layer):
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.kernel_constraint = constraints.get(kernel_constraint)
         self.bias_constraint = constraints.get(bias_constraint)
-        self.bias = None
 
     def build(self, input_shape: Sequence[Any]):
         kernel, bias, self.full_output_shape = _analyze(

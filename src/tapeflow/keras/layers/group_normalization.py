@@ -44,6 +44,10 @@ class GroupNormalization(SameShape):
       ValueError: at the first call, if `groups` does not divide the channels or their number is unknown.
     """
 
+    # Set once the weights are made.
+    gamma: Any = None
+    beta: Any = None
+
     def __init__(
         self, groups: int = 32, axis: int = -1, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
         beta_initializer: str = "zeros", gamma_initializer: str = "ones", beta_regularizer=None,
@@ -58,7 +62,6 @@ class GroupNormalization(SameShape):
         self.gamma_regularizer = regularizers.get(gamma_regularizer)
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
-        self.gamma = self.beta = None
 
     def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()

@@ -51,6 +51,10 @@ class LayerNormalization(SameShape):
 
     _casts_weights = False
 
+    # Set once the weights are made.
+    gamma: Any = None
+    beta: Any = None
+
     def __init__(
         self, axis=-1, epsilon: float = 0.001, center: bool = True, scale: bool = True,
         beta_initializer: str = "zeros", gamma_initializer: str = "ones", beta_regularizer=None,
@@ -72,7 +76,6 @@ class LayerNormalization(SameShape):
         self.gamma_regularizer = regularizers.get(gamma_regularizer)
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
-        self.gamma = self.beta = None
 
     def build(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()

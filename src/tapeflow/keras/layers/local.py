@@ -29,6 +29,9 @@ class _LocallyConnected(Layer):
 
     rank = 1
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def __init__(
         self, filters: int, kernel_size: int, strides: Sequence[int] | int = 1, padding: str = "valid",
         data_format: str | None = None, activation=None, use_bias: bool = True,
@@ -58,7 +61,6 @@ class _LocallyConnected(Layer):
         if implementation not in (1, 2, 3):
             raise ValueError(f"Unrecognized implementation mode: {implementation}.")
         self.implementation = implementation
-        self.bias = None
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def _split(self, input_shape: Sequence[Any]):

@@ -77,6 +77,10 @@ class BatchNormalization(SameShape):
 
     _casts_weights = False
 
+    # Set once the weights are made.
+    gamma: Any = None
+    beta: Any = None
+
     def __init__(
         self, axis=-1, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True,
         beta_initializer: dict[str, Any] | str = "zeros", gamma_initializer: dict[str, Any] | str = "ones",
@@ -106,7 +110,6 @@ class BatchNormalization(SameShape):
         self.gamma_regularizer = regularizers.get(gamma_regularizer)
         self.beta_constraint = constraints.get(beta_constraint)
         self.gamma_constraint = constraints.get(gamma_constraint)
-        self.gamma = self.beta = None
         self.renorm, self.renorm_momentum = renorm, renorm_momentum
         self.renorm_clipping = dict(renorm_clipping or {})
         unknown = set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}

@@ -74,6 +74,7 @@ from tapeflow.keras.losses.imbalanced import (
     tversky,
 )
 from tapeflow.keras.losses.reduction import Reduction, compute_weighted_loss
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 
 __all__ = [
@@ -174,11 +175,13 @@ def get(identifier):
     return resolve(identifier, _NAMES, "loss function")
 
 
+@leaves_out("use_legacy_format")
 def serialize(loss: TensorLike):
     """The name or config of a loss."""
     return to_config(loss)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None):
     """Make a loss of its name or config.
 

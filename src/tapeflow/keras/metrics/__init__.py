@@ -91,6 +91,7 @@ from tapeflow.keras.metrics.functions import (
 )
 from tapeflow.keras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
 from tapeflow.keras.metrics.scores import F1Score, FBetaScore, R2Score
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 
 __all__ = [
@@ -214,11 +215,13 @@ def get_metric(identifier: str):
     return MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else None)
 
 
+@leaves_out("use_legacy_format")
 def serialize(metric):
     """The name or config of a metric."""
     return to_config(metric)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a metric of its name or config.
 

@@ -127,7 +127,7 @@ class Metric(Tracked):
     ):
         kind = dtypes.as_dtype(dtype or self._dtype)
         start = None if initializer is None else initializers.get(initializer)
-        sizes = list(shape)
+        sizes = [] if shape is None else list(shape) if hasattr(shape, "__iter__") else [shape]
 
         def first():
             return zeros(sizes, kind) if start is None else start(sizes, dtype=kind)

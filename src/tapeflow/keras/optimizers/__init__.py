@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core.public import boundaries
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.optimizers import experimental, schedules
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
@@ -59,6 +60,7 @@ _CLASSES = (
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {cls.__name__.lower(): cls for cls in _CLASSES}
 
 
+@leaves_out("use_legacy_optimizer")
 def get(identifier: str | Adam | SGD):
     """Find an optimizer.
 
@@ -78,11 +80,13 @@ def get(identifier: str | Adam | SGD):
     return resolve(identifier, _NAMES, "optimizer")
 
 
+@leaves_out("use_legacy_format")
 def serialize(optimizer):
     """The config of an optimizer."""
     return to_config(optimizer)
 
 
+@leaves_out("use_legacy_format", "use_legacy_optimizer")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make an optimizer of its config.
 

@@ -162,9 +162,8 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
                 variable.assign(value)
             self._hyper[name] = value
         else:
-            self._hyper[name] = (
-                float(value) if isinstance(value, (int, float, np.number)) else value
-            )
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            self._hyper[name] = float(value) if number else value
         self._numbers.clear()
 
     def _setting(self, name: str, dtype: DType):
@@ -209,10 +208,9 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
             value = self._hyper[name]
             if callable(value):
                 return value
+            dtype = dtypes.bool if isinstance(value, bool) else dtypes.float32
             with context.init_scope():
-                self._hyper_variables[name] = variables.make(
-                    lambda: value, f"{self._name}/{name}", dtypes.float32
-                )
+                self._hyper_variables[name] = variables.make(lambda: value, f"{self._name}/{name}", dtype)
             graph = context.current_graph()
             if graph is not None and not graph.building_function:
                 # One initializer is to find them all.
@@ -441,7 +439,7 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         """One update of the variables, without what wraps updates."""
         if self._clips:
             pairs = self._clipped(pairs)
-        self._prepare(pairs[0][1])
+        self._begin_update(pairs[0][1])
         if self._by_resources:
             self._begin_step([var for _, var in pairs])
         for grad, var in self._apply_together(pairs):
@@ -491,7 +489,7 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         """The part, times the learning rate, by which a variable shrinks at every step; None for nothing."""
         return self.weight_decay
 
-    def _prepare(self, var):
+    def _begin_update(self, var):
         """Called before the updates of a step with the first variable."""
 
     # As Keras 3 has it
@@ -790,14 +788,16 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         Args:
           var: the variable.
           slot_name: the name of the slot.
-          initializer: first values; an initializer or its name.
+          initializer: first values: an initializer, its name, or a tensor or variable of that shape.
           shape: another shape than that of the variable, where `initializer` is not zeros.
 
         Returns:
           The slot variable.
         """
-        if initializer == "zeros":
+        if isinstance(initializer, str) and initializer == "zeros":
             return self._slot(var, slot_name)
+        if not isinstance(initializer, str) and not callable(initializer):
+            return self._slot(var, slot_name, lambda: convert_to_tensor(initializer, var._dtype))
         start = initializers.get(initializer)
         sizes = var.shape.as_list() if shape is None else list(shape)
         return self._slot(var, slot_name, lambda: start(sizes, dtype=dtype_of(var)))

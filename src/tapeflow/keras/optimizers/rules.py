@@ -115,7 +115,7 @@ class _Moments(Optimizer):
         self._set_hyper("beta_2", beta_2)
         self.__dict__["epsilon"] = settings.epsilon() if epsilon is None else epsilon
 
-    def _prepare(self, var: Any):
+    def _begin_update(self, var: Any):
         if context.executing_eagerly():
             self.__dict__["_step"] = int(self.iterations.numpy()) + 1
         else:
@@ -264,8 +264,8 @@ class Nadam(_Moments):
         if trained:
             self._product_of(trained[0].dtype)
 
-    def _prepare(self, var):
-        super()._prepare(var)
+    def _begin_update(self, var):
+        super()._begin_update(var)
         dtype = dtype_of(var)
         whole = self._product_of(dtype)
         beta1 = self._setting("beta_1", dtype)

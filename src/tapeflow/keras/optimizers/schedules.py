@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
+from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.arithmetic import pow as pow_
@@ -280,11 +281,13 @@ _CLASSES = (
 _NAMES = {cls.__name__: cls for cls in _CLASSES}
 
 
+@leaves_out("use_legacy_format")
 def serialize(learning_rate_schedule: ExponentialDecay | PiecewiseConstantDecay):
     """The config of a schedule."""
     return to_config(learning_rate_schedule)
 
 
+@leaves_out("use_legacy_format")
 def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None):
     """Make a schedule of its config.
 

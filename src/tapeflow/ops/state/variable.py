@@ -682,6 +682,10 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return format(self._peek(), spec) if spec else str(self)
 
     def __array__(self, dtype=None, copy=None):
+        if self._parts is not None and self._is_reference and not context.executing_eagerly():
+            whole = np.empty((), object)  # the variable itself, as of any object that is no array
+            whole[()] = self
+            return whole
         array = np.asarray(self._peek())
         return array if dtype is None else array.astype(dtype, copy=bool(copy))
 

@@ -170,6 +170,9 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
     gates = 1
     _default_implementation = 2
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def _configure(
         self, units: int, activation: str, use_bias: bool, dropout: float, recurrent_dropout: float,
         arguments: dict[str, Any], noise_first: bool = False,
@@ -195,7 +198,6 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
         if self._made_noise is None:
             self._made_noise = NoiseSource(self.seed)
         self.implementation = implementation if not self.recurrent_dropout else 1
-        self.bias = None
 
     @property
     def output_size(self):

@@ -35,6 +35,9 @@ DEFAULT = object()
 class ConvLSTMCell(DropoutRNNCellMixin):
     """One step of an LSTM over images of `rank` axes."""
 
+    # Set once the weights are made.
+    bias: Any = None
+
     def __init__(
         self, rank, filters, kernel_size: int | Sequence[int], strides: int | Sequence[int] = 1,
         padding: str = "valid", data_format: str | None = None, dilation_rate: int | Sequence[int] = 1,
@@ -68,7 +71,6 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         set_weight_settings(self, locals())
         self.dropout = min(1.0, max(0.0, dropout))
         self.recurrent_dropout = min(1.0, max(0.0, recurrent_dropout))
-        self.bias = None
         self.state_size = (filters, filters)
         self.output_size = filters
 

@@ -11,6 +11,7 @@ from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell
 from tapeflow.ops.array.construction import ones, zeros
 from tapeflow.ops.array.joining import concat, split
+from tapeflow.ops.linalg.matmul import matmul
 
 
 class LSTMCell(GatedCell):
@@ -76,11 +77,23 @@ class LSTMCell(GatedCell):
         """The rest of the step."""
         h, c = states
         z = projected + self._recurrent(h, training)
-        i, f, candidate, o = split(z, 4, axis=1)
-        gate = self.recurrent_activation
-        c = gate(f) * c + gate(i) * self.activation(candidate)
-        h = gate(o) * self.activation(c)
+        c, o = self._compute_carry_and_output_fused(split(z, 4, axis=1), c)
+        h = o * self.activation(c)
         return h, [h, c]
+
+    # Cells that extend this one override these, or call them.
+
+    def _compute_carry_and_output_fused(self, z: Sequence[Tensor], c_tm1: Tensor):
+        """The next state and the output gate, of the sums for the four gates."""
+        i, f, candidate, o = z
+        gate = self.recurrent_activation
+        return gate(f) * c_tm1 + gate(i) * self.activation(candidate), gate(o)
+
+    def _compute_carry_and_output(self, x: Sequence[Tensor], h_tm1: Sequence[Tensor], c_tm1: Tensor):
+        """The next state and the output gate, of what inputs and output give to each of the four gates."""
+        kernels = split(self.recurrent_kernel, 4, axis=1)
+        sums = [given + matmul(h, kernel) for given, h, kernel in zip(x, h_tm1, kernels)]
+        return self._compute_carry_and_output_fused(sums, c_tm1)
 
     def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
         return self.step(self.project(inputs, training), states, training)
