@@ -61,7 +61,7 @@ class AutoCastVariable:
     def assign(self, value: TensorLike, *args, **kwargs):
         """Replaces the value of the variable; one of the dtype that it is cast to is cast back."""
         if scope.dtype is not None and getattr(value, "dtype", None) == scope.dtype:
-            value = cast(value, self.variable._dtype)
+            value = cast(value, self.true_dtype)
         return self.variable.assign(value, *args, **kwargs)
 
     def sparse_read(self, indices, name: str | None = None):

@@ -324,8 +324,6 @@ class Layer(Connections, Protocol, Tracked):
         """The dtype of the computation, by name."""
         return self._compute_dtype_object.name
 
-    _compute_dtype = compute_dtype  # as layers of Keras 2 read it
-
     @property
     def variable_dtype(self):
         """The dtype of the weights, by name."""

@@ -226,6 +226,9 @@ class LayerWeights:
         trained = {id(variable) for variable in self.trainable_weights}
         return [variable for variable in self.variables if id(variable) not in trained]
 
+    # As layers of Keras 2 read it.
+    _compute_dtype = property(lambda self: self.compute_dtype)
+
     def get_weights(self):
         """The values of all variables as NumPy arrays."""
         return session.values_of(self.weights)

@@ -797,7 +797,7 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         if isinstance(initializer, str) and initializer == "zeros":
             return self._slot(var, slot_name)
         if not isinstance(initializer, str) and not callable(initializer):
-            return self._slot(var, slot_name, lambda: convert_to_tensor(initializer, var._dtype))
+            return self._slot(var, slot_name, lambda: convert_to_tensor(initializer, dtypes.as_dtype(var.dtype)))
         start = initializers.get(initializer)
         sizes = var.shape.as_list() if shape is None else list(shape)
         return self._slot(var, slot_name, lambda: start(sizes, dtype=dtype_of(var)))

@@ -22,6 +22,10 @@ from tapeflow.ops.math.segment_functions import unsorted_segment_sum
 class Subclassed:
     """What such a class finds in its base, and how the walk over gradients calls its methods."""
 
+    # What optimizers define: the first values of slots, a slot, and what is done before the updates of a step.
+    _slot_values: Any
+    _slot: Any
+    _begin_update: Any
     # Whether a subclass is written in this way.
     _by_resources = False
     # What it passes on to ops: updates are exact without being asked for.
@@ -30,10 +34,10 @@ class Subclassed:
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         # Another base may define them, which is no optimizer itself.
-        if cls._resource_apply_dense is not Subclassed._resource_apply_dense:
+        if _brings(cls, "_resource_apply_dense"):
             cls._by_resources = True
             cls._apply_dense = _apply_dense
-        if cls._resource_apply_sparse is not Subclassed._resource_apply_sparse:
+        if _brings(cls, "_resource_apply_sparse"):
             cls._apply_sparse = _apply_sparse
             cls._adds_up = False
 
@@ -50,7 +54,7 @@ class Subclassed:
         """A setting as a number, or a schedule as its config."""
         return self._config_value(hyperparameter_name)
 
-    def _create_slots(self, var_list: Sequence[Variable]):
+    def _create_slots(self, var_list: Sequence[Any]):
         """Makes the slots of variables: those of the rule, and others by add_slot."""
         for var in var_list:
             for name, value in self._slot_values(var):
@@ -79,7 +83,7 @@ class Subclassed:
             if not callable(self._hyper.get("learning_rate", 0.0)):
                 self._hyper_variable("learning_rate")
 
-    def _prepare(self, var_list: Sequence[Variable]):
+    def _prepare(self, var_list: Sequence[Any]):
         """Computes what the updates of a step share; returns it by device and dtype."""
         self._begin_update(var_list[0])
         shared: dict[Any, Any] = {}
@@ -127,6 +131,11 @@ class Subclassed:
         with context.init_scope():
             self._create_slots(variables)
         self._prepare(variables)
+
+
+def _brings(cls: type, name: str) -> bool:
+    """Whether a class, or one of its bases, defines a method anew."""
+    return getattr(cls, name) is not getattr(Subclassed, name)
 
 
 def _rule(optimizer, name: str):
