@@ -56,6 +56,7 @@ struct Dispatcher {
   PyObject* slow;
   Entries* entries;
   size_t last;                // the entry that fitted last
+  unsigned long long served;  // calls that an entry served
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -224,7 +225,10 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
   if (functions_fast && !kwnames && here.graph_scope == 0 && here.n_tapes == 0 && here.device == 0 &&
       here.replica_scope == 0) {
     const auto n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
-    if (const Entry* e = find(d, args, n)) return guarded([&] { return run(*e, args, n); });
+    if (const Entry* e = find(d, args, n)) {
+      ++d->served;
+      return guarded([&] { return run(*e, args, n); });
+    }
   }
   if (!d->slow) return PyErr_Format(PyExc_RuntimeError, "the function was cleared");
   check_stack("a function");
@@ -394,6 +398,7 @@ PyGetSetDef getset[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef members[] = {
+    {"served", T_ULONGLONG, offsetof(Dispatcher, served), READONLY, "How many calls the plans served."},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Dispatcher, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Dispatcher, dict), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(Dispatcher, weakrefs), READONLY, nullptr},

@@ -34,7 +34,7 @@ def test_text_of_a_trace():
         f"(a: {scalar}, b: Literal[3], args_0: {whole}, /, *, k: List[{whole}, Literal[2]], "
         f"d: Dict[['x', Literal[1]]], z: Literal[None]) -> {result}"
     )
-    assert repr(c.inference_fn).startswith(f"<AtomicFunction> {c.name}(a: {scalar}")
+    assert repr(c.inference_fn).startswith(f"<AtomicFunction> {c.graph_name}(a: {scalar}")
 
 
 def test_names_of_an_input_signature_are_shown():

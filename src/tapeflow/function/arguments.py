@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,13 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes, replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SIZES
-from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
+from tapeflow.core.specs.tensor_spec import TypeSpec
+from tapeflow.core.specs.trace_type import TraceType
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.function import function_type
+from tapeflow.function.casting import cast
+from tapeflow.function.function_type import FunctionType
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 
@@ -52,26 +56,20 @@ class Signature:
     Raises TypeError or ValueError for an input signature that does not fit the function.
     """
 
-    def __init__(self, function: Callable[..., Any], input_signature: Any, bound: bool = False):
+    def __init__(self, function: Callable[..., Any], input_signature: Any):
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
         try:
-            self.signature: inspect.Signature | None = _signature(function)
+            self.signature: inspect.Signature | None = inspect.signature(function)
         except (TypeError, ValueError):
             self.signature = None
         self.input_signature = None
+        # With an input signature: the type of the function, and what it wants of each argument.
+        self.declared: FunctionType | None = None
+        self._wanted: Mapping[str, Any] = {}
         if input_signature is not None:
-            if not isinstance(input_signature, (tuple, list)):
-                raise TypeError(
-                    f"input_signature must be either a tuple or a list, got {type(input_signature)}."
-                )
-            self.input_signature = tuple(input_signature)
-            for spec in nest.flatten(self.input_signature):
-                if not isinstance(spec, TypeSpec):
-                    raise TypeError(
-                        "Expected `input_signature` to be a possibly nested sequence of TensorSpec, got "
-                        f"{type(spec)}."
-                    )
+            self.input_signature = _checked(input_signature)
+            self.declared, self._wanted = FunctionType.declared(self.signature, self.input_signature)
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -83,101 +81,102 @@ class Signature:
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]  # fmt: skip
 
+    @functools.cached_property
+    def variadic(self) -> str | None:
+        """The name of the parameter for any number of positional arguments; None if there is none."""
+        parameters = () if self.signature is None else self.signature.parameters.values()
+        return next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+
+    @property
+    def fullargspec(self) -> inspect.FullArgSpec:
+        """The parameters as `inspect.getfullargspec` gives them."""
+        return inspect.getfullargspec(self.function)
+
     def bind(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Positional as far as possible, with defaults. Raises TypeError as a call of the function would."""
-        if self.signature is None:
+        """Positional as far as possible, with defaults, made what the input signature wants.
+
+        Raises TypeError as a call of the function would.
+        """
+        signature = self.signature if self.declared is None else self.declared
+        if signature is None:
             return args, kwargs
         try:
-            bound = self.signature.bind(*args, **kwargs)
-        except TypeError as error:
+            bound = signature.bind(*args, **kwargs)
+            if self.declared is not None:
+                self._cast(bound)
+        except (TypeError, ValueError) as error:
             raise TypeError(
                 f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} "
                 f"and kwargs: {kwargs} for "
-                f"signature: {self.signature}."
+                f"signature: {signature if self.declared is None else self.declared.text_of_parameters()}."
             ) from None
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
+    def _cast(self, bound: inspect.BoundArguments) -> None:
+        parameters = bound.signature.parameters
+        for name, wanted in self._wanted.items():
+            given = bound.arguments
+            given[name] = cast(wanted, given[name] if name in given else parameters[name].default.value)
+
+    def of_specs(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As `bind`, of specs in place of values; with an input signature, its own specs.
+
+        Raises TypeError if they do not fit.
+        """
+        if self.declared is None:
+            return self.bind(args, kwargs)
+        if args or kwargs:
+            args, kwargs = self.bind(args, kwargs)
+            owner = args[:1] if next(iter(self.declared.parameters), "") == "self" else ()
+        else:
+            owner = ()
+        bound = self.declared.bind_partial(*owner)
+        bound.arguments.update(self._wanted)
+        return bound.args, bound.kwargs
+
+    def check_unchanged(self, before: Any, after: Any) -> None:
+        """Raises ValueError if lists or dicts among the arguments, (args, kwargs), were changed by a trace."""
+        named = [*function_type.labels(self.names, self.variadic, len(after[0])), *after[1]]
+        each = zip([*before[0], *before[1].values()], [*after[0], *after[1].values()], strict=True)
+        changed = [name for name, pair in zip(named, each, strict=True) if not _is_same(*pair)]
+        if changed:
+            raise ValueError(
+                f"{self.name}{self.signature} should not modify its Python input arguments. "
+                f"Modifying a copy is allowed. The following parameter(s) were modified: {', '.join(changed)}"
+            )
+
     def take(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The arguments of a call."""
         args, kwargs = self.bind(args, kwargs)
-        if self.input_signature is not None:
-            args, kwargs = self._fitted(args, kwargs)
         args, kwargs = nest.map_structure(as_argument, (args, kwargs), expand_composites=False)
         return take_apart(args, kwargs)
 
-    def _fitted(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Arguments converted to what the input signature says."""
-        specs = self.input_signature
-        assert specs is not None
-        if len(args) < len(specs):
-            # Keyword-only ones may be named by trailing specs; missing ones are an error.
-            raise TypeError(
-                f"{self.name}() missing arguments for input_signature {specs}: got {args}."
-            )
-        for value, name in zip(args[len(specs) :], self.names[len(specs) :], strict=False):
-            parameter = self.signature.parameters[name] if self.signature else None
-            if parameter is None or parameter.default is inspect.Parameter.empty:
-                raise TypeError(
-                    f"{self.name}(): input_signature {specs} specifies {len(specs)} arguments, but got {len(args)}: "
-                    f"{value!r} for '{name}' is not covered."
-                )
-        fitted = []
-        for value, spec in zip(args, specs, strict=False):
-            try:
-                converted = _fitted(spec, value)
-            except (TypeError, ValueError) as error:
-                raise TypeError(mismatch(self.name, args, specs, error)) from None
-            fitted.append(converted)
-        return (*fitted, *args[len(specs) :]), kwargs
+
+def _is_same(before: Any, after: Any) -> bool:
+    """Whether two structures hold the same leaves in the same places."""
+    try:
+        nest.assert_same_structure(before, after)
+    except (TypeError, ValueError):
+        return False
+    return all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True))
 
 
-def mismatch(name: str, args: Any, specs: Any, error: Any) -> str:
-    return (
-        f"Binding inputs to tf.function failed due to `{error}`. Python inputs incompatible with input_signature:\n"
-        f"inputs: {args}\ninput_signature: {specs}."
-    )
-
-
-def _fitted(spec: Any, value: Any) -> Any:
-    """An argument converted to what a spec says; where a tensor is expected, lists of numbers become one."""
-    if isinstance(spec, TensorSpec):
-        return _converted(spec, value)
-    if isinstance(spec, TypeSpec) or not nest.is_nested(spec):
-        nest.assert_same_structure(spec, value, expand_composites=False)
-        return nest.map_structure(_converted, spec, value)
-    if isinstance(spec, dict):
-        if not isinstance(value, dict) or spec.keys() != value.keys():
-            nest.assert_same_structure(spec, value, expand_composites=False)
-        return type(value)({key: _fitted(spec[key], value[key]) for key in value})
-    if not isinstance(value, (list, tuple)) or len(value) != len(spec):
-        nest.assert_same_structure(spec, value, expand_composites=False)
-    items = [_fitted(s, v) for s, v in zip(spec, value, strict=True)]
-    return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-
-
-def _converted(spec: Any, value: Any) -> Any:
-    if isinstance(spec, TensorSpec):
-        if not isinstance(value, (_Tensor, _Variable)):
-            value = convert_to_tensor(value, spec.dtype if not hasattr(value, "dtype") else None)
-        if isinstance(value, _Variable):
-            value = value.read_value()
-        if value.dtype != spec.dtype:
-            raise TypeError(f"Can not cast {TensorSpec(value.shape, value.dtype)!r} to {spec!r}")
-        if not spec.shape.is_compatible_with(value.shape):
-            raise TypeError(f"Can not cast {TensorSpec(value.shape, value.dtype)!r} to {spec!r}")
-        return value
-    if not spec.is_compatible_with(value):
-        raise TypeError(f"Can not cast {value!r} to {spec!r}")
-    return value
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(function)
+def _checked(input_signature: Any) -> tuple[Any, ...]:
+    if not isinstance(input_signature, (tuple, list)):
+        raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+    leaves = nest.flatten(input_signature)
+    wrong = [x for x in leaves if not isinstance(x, (TypeSpec, TraceType))]
+    if wrong:
+        raise TypeError(
+            "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+            f"{wrong} with types {[type(x) for x in wrong]}."
+        )
+    return tuple(input_signature)
 
 
 def as_argument(x: Any) -> Any:
@@ -266,10 +265,15 @@ def _key(x: Any) -> Any:
     own = getattr(type(x), "__tf_tracing_type__", None)
     if own is not None:
         return own(x, None)
+    if isinstance(x, weakref.ref):
+        raise TypeError(f"weakref input {x!r} not supported for tf.function.")
     try:
         hash(x)
     except TypeError:
-        return _Identity(x)
+        raise TypeError(
+            f"Could not generate a generic TraceType for {x!r}. Please verify that it is immutable/hashable. "
+            "Otherwise, consider implementing the Tracing Protocol for it."
+        ) from None
     if callable(x) or type(x).__eq__ is object.__eq__:
         return _Identity(x)
     return (type(x), x)

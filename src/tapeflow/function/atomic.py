@@ -18,7 +18,7 @@ class AtomicFunction:
 
     @property
     def name(self) -> bytes:
-        return self._concrete.name.encode()
+        return self._concrete.name
 
     @property
     def function_type(self) -> Any:
@@ -52,4 +52,4 @@ class AtomicFunction:
         return self._concrete(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<AtomicFunction> {self._concrete.name}{self.function_type}"
+        return f"<AtomicFunction> {self._concrete.graph_name}{self.function_type}"

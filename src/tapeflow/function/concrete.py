@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
-from tapeflow.core.specs.trace_type import of_structure
 from tapeflow.core.structures import nest
 from tapeflow.function.atomic import AtomicFunction
+from tapeflow.function.casting import tensors_of
 from tapeflow.function.compiled import Compiled
-from tapeflow.function.function_type import FunctionType
+from tapeflow.function.function_type import FunctionType, labels
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.interchange import graph_def
@@ -51,10 +52,11 @@ class ConcreteFunction:
       names: of the arguments that are tensors, in the order of `graph.inputs`.
     """
 
-    # Names of the Python function's positional parameters.
+    # Names of the Python function's positional parameters, and of that for any number of arguments.
     parameter_names: Sequence[str] = ()
-    # Whether an input signature gave the specs of the arguments.
-    declared = False
+    variadic: str | None = None
+    # As `structured_input_signature`, with the names that specs of the program have; None: just as that.
+    shown_signature: Any = None
 
     def __init__(
         self,
@@ -75,7 +77,13 @@ class ConcreteFunction:
     # What it is.
 
     @property
-    def name(self) -> str:
+    def name(self) -> bytes:
+        """The name of the trace in graphs, encoded as TensorFlow has it."""
+        return self.graph_name.encode()
+
+    @property
+    def graph_name(self) -> str:
+        """The name of the trace in graphs."""
         return f"__inference_{self.function_name}_{id(self._graph) % 100000}"
 
     @property
@@ -127,16 +135,16 @@ class ConcreteFunction:
         """The function as a FunctionDef message."""
         library = graph_def.Library()
         return graph_def.function_def(
-            Body(self._graph, self._graph.outputs), self.name, library.name_of
+            Body(self._graph, self._graph.outputs), self.graph_name, library.name_of
         )
 
     @property
     def function_type(self) -> FunctionType:
         """The types of the arguments and of the result."""
+        signature = self.shown_signature or self._structured_input_signature
         return FunctionType.of_trace(
-            self._structured_input_signature, self.parameter_names, self._outputs_structure, self.captured_inputs,
-            self.declared,
-        )  # fmt: skip
+            signature, self.parameter_names, self.variadic, self._outputs_structure, self.captured_inputs
+        )
 
     @property
     def inference_fn(self) -> AtomicFunction:
@@ -172,12 +180,12 @@ class ConcreteFunction:
     def _of_any_shape(self, x: Any, inner: Any) -> Any:
         """What runs the trace for tensors of shapes that it was not made for, as if it had known none.
 
-        Raises TypeError, for the argument `x`, if the trace has branches or loops.
+        Raises TypeError, for the argument `x`, in graphs, and if the trace has branches or loops.
         """
-        if self._without_shapes is None:
+        if context.current_graph() is None and self._without_shapes is None:
             made = without_shapes(self._graph)
             self._without_shapes = False if made is None else Compiled(made)
-        if self._without_shapes is False:
+        if context.current_graph() is not None or self._without_shapes is False:
             raise TypeError(
                 f"Can not cast {TensorSpec(x.shape, x.dtype)!r} to {TensorSpec(inner.shape, inner.dtype)!r}: "
                 f"an argument of {self.function_name} has another shape."
@@ -220,7 +228,7 @@ class ConcreteFunction:
         count = self._compiled.n_arguments
         try:
             flat = self._by_structure(args, kwargs)
-        except TypeError as mismatch:
+        except (TypeError, ValueError) as mismatch:
             try:
                 flat = self._by_position(args, dict(kwargs), count)
             except TypeError as flat_mismatch:
@@ -246,7 +254,7 @@ class ConcreteFunction:
             if x.dtype != inner.dtype:
                 raise InvalidArgumentError(
                     None, None,
-                    f"cannot compute {self.name} as input #{len(result)}(zero-based) was expected to be a "
+                    f"cannot compute {self.graph_name} as input #{len(result)}(zero-based) was expected to be a "
                     f"{inner.dtype.name} tensor but is a {x.dtype.name} tensor",
                 )  # fmt: skip
             result.append(x)
@@ -280,15 +288,15 @@ class ConcreteFunction:
 
         What the trace has as a Python value may be left out.
         """
-        wanted_args, wanted_kwargs = self._structured_input_signature
-        names = list(self.parameter_names)
+        wanted_args, wanted_kwargs = self.shown_signature or self._structured_input_signature
+        names = labels(self.parameter_names, self.variadic, len(wanted_args))
         if len(args) > len(wanted_args):
             raise TypeError("too many positional arguments")
         merged = list(args)
         rest = dict(kwargs)
         for i in range(len(args), len(wanted_args)):
-            name = names[i] if i < len(names) else f"args_{i - len(names)}"
-            if name in rest:
+            name = names[i]
+            if name in rest and self.variadic is None:
                 merged.append(rest.pop(name))
             elif _has_tensors(wanted_args[i]):
                 raise TypeError(f"missing a required argument: '{name}'")
@@ -309,8 +317,12 @@ class ConcreteFunction:
                 for name in sorted(wanted_kwargs)
             ),
         ]:
-            flat += _tensors_of(wanted, value)
+            flat += tensors_of(wanted, value)
         return flat
+
+    def is_named(self, names: Sequence[str | None]) -> bool:
+        """Whether the arguments that are tensors have these names, where there is one."""
+        return all(name in (None, own) for name, own in zip(names, self._names, strict=False))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self
@@ -334,23 +346,3 @@ class ConcreteFunction:
 
 def _has_tensors(wanted: Any) -> bool:
     return any(isinstance(x, TypeSpec) for x in nest.flatten(wanted))
-
-
-def _tensors_of(wanted: Any, value: Any) -> list[Any]:
-    """The tensors of one argument. Raises TypeError if it has another structure or other Python values."""
-    try:
-        nest.assert_same_structure(wanted, value)
-    except (TypeError, ValueError):
-        raise TypeError(f"Can not cast {value!r} to {of_structure(wanted)!r}") from None
-    flat: list[Any] = []
-    for leaf, x in zip(nest.flatten(wanted), nest.flatten(value), strict=True):
-        if isinstance(leaf, TypeSpec):
-            flat += nest.flatten(x, expand_composites=True)
-        elif (
-            x is not leaf and not (type(x) is type(leaf) and x == leaf) and isinstance(leaf, _PLAIN)
-        ):
-            raise TypeError(f"Can not cast {x!r} to {of_structure(leaf)!r}")
-    return flat
-
-
-_PLAIN = (bool, int, float, str, bytes, type(None))

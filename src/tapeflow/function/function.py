@@ -12,18 +12,16 @@ from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, replicas
 from tapeflow.core.annotations import Tensor
-from tapeflow.core.log import get_logger
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.sparse_tensor import SIZES
-from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
-from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function import arguments
 from tapeflow.function.arguments import Call, Signature
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.garbage import collector_paused
 from tapeflow.function.methods import WeakMethod
-from tapeflow.function.specs import call_of_specs, names_of, spec_like
+from tapeflow.function.specs import call_of_specs, labels_of, names_of, own_names, structured
+from tapeflow.function.tracing_warnings import calls_of
 from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.tensor import SymbolicTensor
@@ -31,8 +29,6 @@ from tapeflow.ops.control.flow import group
 
 _Eager = _native.EagerTensor
 _PLAIN = (bool, int, float, str, type(None))
-# As many traces of one function make a warning: something in its arguments is never the same.
-_MANY = 5
 
 # Receive each concrete function that is called, while native code serves no calls (`_native.set_functions_fast`).
 watchers: list[Callable[[ConcreteFunction], None]] = []
@@ -80,10 +76,13 @@ class Function:
         self._creates_variables = creates_variables
         self._traces: dict[Any, list[tuple[Any, ConcreteFunction]]] = {}
         self._count = 0
+        self._quiet_traces = reduce_retracing  # whether many traces are no reason for a warning
         self._lock = _native.CreationLock()
         self._bound: dict[int, Any] = {}
         self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
-        self._dispatcher = _native.Dispatcher(self._slow_call)
+        self._dispatcher = _native.Dispatcher(WeakMethod(Function._slow_call, self))
+        self._calls = calls_of(python_function)
+        self._counted = 0  # calls that native code served before the last of those that it did not
         functools.update_wrapper(self, python_function, updated=())
 
     # What it is.
@@ -145,19 +144,33 @@ class Function:
         if context.functions_run_eagerly():
             return self._python_function(*args, **kwargs)
         call = self._signature.take(args, kwargs)
+        traces = self._count
         concrete = self._trace_for(call)
         for watch in watchers:
             watch(concrete)
         graph = context.current_graph()
+        if graph is None:
+            self._count_call(self._count != traces)
         if runners and graph is None:
             result = runners[-1](concrete, lambda: concrete.call_flat(call.tensors))
-        elif self._creates_variables and graph is not None and concrete._outputs_structure is None:
+        elif self._creates_variables and graph is not None and concrete.structured_outputs is None:
             return _operation(graph, concrete, call.tensors)
         else:
             result = concrete.call_flat(call.tensors)
         if not kwargs:
             self._remember(args, call, concrete)
         return result
+
+    def _count_call(self, traced: bool) -> None:
+        """Counts this call, and those that native code served since the last."""
+        served = self._dispatcher.served
+        before, self._counted = served - self._counted, served
+        if before:
+            self._calls.without_trace(before)
+        if traced:
+            self._calls.with_trace(self, self.why_retraced, self._quiet_traces)
+        else:
+            self._calls.without_trace(1)
 
     def _remember(self, args: tuple[Any, ...], call: Call, concrete: ConcreteFunction) -> None:
         """Lets native code serve calls like this one, if it can."""
@@ -182,7 +195,7 @@ class Function:
         plan = concrete.native_plan()
         if plan is None:
             return
-        structure = concrete._outputs_structure
+        structure = concrete.structured_outputs
         result: Any = concrete._packed
         if concrete._single:
             result = "single"
@@ -197,39 +210,21 @@ class Function:
 
         Raises TypeError if they do not fit an input signature.
         """
-        if self.input_signature is not None and not args and not kwargs:
-            args = self.input_signature
-        elif self.input_signature is not None:
-            args, kwargs = (
-                self._signature.bind(args, kwargs) if len(args) + len(kwargs) else (args, kwargs)
-            )
-            for given, spec in zip(
-                nest.flatten(args), nest.flatten(self.input_signature), strict=False
-            ):
-                if isinstance(given, TypeSpec) and not given.is_subtype_of(spec):
-                    raise TypeError(
-                        arguments.mismatch(self._name, args, self.input_signature, "specs differ")
-                    )
-            args = self.input_signature
-        else:
-            args, kwargs = self._signature.bind(args, kwargs)
+        args, kwargs = self._signature.of_specs(args, kwargs)
         call = call_of_specs(args, kwargs)
-        if self.input_signature is None:
-            concrete = self._trace_for(call, exact=True)
-        else:
-            concrete = self._trace_for(call)
-        return concrete
+        return self._trace_for(call, exact=self.input_signature is None)
 
     # Tracing.
 
     def _trace_for(self, call: Call, exact: bool = False) -> ConcreteFunction:
         keys = [(call.key, around) for around in arguments.context_keys()]
-        concrete = self._known(keys, call.specs, exact)
+        names = own_names(call) if exact else ()
+        concrete = self._known(keys, call.specs, exact, names)
         if concrete is not None:
             return concrete
         with self._lock:
             # Another thread may have traced it since.
-            concrete = self._known(keys, call.specs, exact)
+            concrete = self._known(keys, call.specs, exact, names)
             if concrete is not None:
                 return concrete
             traces = [trace for key in dict.fromkeys(keys) for trace in self._traces.get(key, ())]
@@ -245,21 +240,35 @@ class Function:
             concrete = self._traced(call, specs)
             shared = _creations() == before and not _captures_symbolic(concrete)
             self._traces.setdefault(keys[0 if shared else 1], []).append((specs, concrete))
-            self._warn()
             return concrete
 
-    def _known(self, keys: list[Any], specs: Any, exact: bool) -> ConcreteFunction | None:
-        """A trace that serves: one that is shared, or one made for the function that is traced now."""
+    def _known(
+        self, keys: list[Any], specs: Any, exact: bool, names: Sequence[str | None]
+    ) -> ConcreteFunction | None:
+        """A trace that serves: one that is shared, or one made for the function that is traced now.
+
+        Where specs name their arguments, `names`, it has to be one of arguments with these names.
+        """
         for key in keys:
             traces = self._traces.get(key)
+            if traces is not None and any(names):
+                traces = [trace for trace in traces if trace[1].is_named(names)]
             concrete = None if traces is None else _fitting(traces, specs, exact)
             if concrete is not None:
                 return concrete
         return None
 
+    def _declared_call(self) -> Call:
+        return call_of_specs(*self._signature.of_specs((), {}))
+
     def _declared_specs(self, call: Call) -> tuple[Any, ...]:
-        found = call_of_specs(self.input_signature, {}).specs
+        found = self._declared_call().specs
         return (*found, *call.specs[len(found) :])
+
+    def _own_names(self, call: Call) -> list[str | None]:
+        """The names that specs give the tensors of a call."""
+        found = own_names(call if self.input_signature is None else self._declared_call())
+        return found + [None] * (len(call.tensors) - len(found))
 
     def _traced(self, call: Call, specs: Any) -> ConcreteFunction:
         """A new trace. The first one may create variables, and is made again without doing so."""
@@ -282,12 +291,14 @@ class Function:
         graph.converts = bool(self._autograph)
         graph.created_variables = created
         graph.late_variables = []
-        names = names_of(self._signature, call)
+        own = self._own_names(call)
+        labels = labels_of(self._signature, call)
+        names = names_of(labels, own)
         function = self._converted()
         with graph.as_default(), collector_paused():
             inner = []
-            for x, spec, name in zip(call.tensors, specs, names, strict=True):
-                made = graph.add_input(*arguments.of_input(spec), name)
+            for x, spec, name, given, label in zip(call.tensors, specs, names, own, labels, strict=True):
+                made = graph.add_input(*arguments.of_input(spec), name, (given or label).encode())
                 if spec[0] is SIZES:
                     made.__dict__["known_sizes"] = spec[1]
                 if isinstance(x, SymbolicTensor):
@@ -298,19 +309,15 @@ class Function:
             args, kwargs = nest.pack_sequence_as(
                 (call.args, call.kwargs), leaves, expand_composites=True
             )
-            tracing.finish(graph, function(*args, **kwargs), identities=True)
-        flat_specs = iter(
-            [
-                TensorShape(shape) if dtype is SIZES else TensorSpec(shape, dtype, name)
-                for (dtype, shape), name in zip(specs, names, strict=True)
-            ]
-        )
-        signature = nest.map_structure(
-            lambda x: spec_like(x, flat_specs), (call.args, call.kwargs), expand_composites=False
-        )
+            before = nest.map_structure(lambda x: x, (args, kwargs))
+            result = function(*args, **kwargs)
+            self._signature.check_unchanged(before, (args, kwargs))
+            tracing.finish(graph, result, identities=True)
+        signature, shown = structured(self._signature, call, specs, own)
         concrete = ConcreteFunction(graph, self._name, signature, names)
+        concrete.shown_signature = shown
         concrete.parameter_names = self._signature.names
-        concrete.declared = self._signature.input_signature is not None
+        concrete.variadic = self._signature.variadic
         if self._jit_compile:
             concrete.use_xla()
         return concrete
@@ -324,21 +331,6 @@ class Function:
         return autograph.tf_convert(
             function, recursive=True, user_requested=True, optional_features=self._options
         )
-
-    def _warn(self) -> None:
-        recent = sum(len(t) for t in self._traces.values())
-        if recent == _MANY and not self._reduce_retracing:
-            get_logger().warning(
-                "%d out of the last %d calls to %r triggered tf.function retracing. Tracing is "
-                "expensive and the excessive "
-                "number of tracings could be due to (1) creating @tf.function repeatedly in a "
-                "loop, (2) passing tensors "
-                "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your "
-                "@tf.function outside of the loop. For (2), @tf.function has "
-                "reduce_retracing=True option that can avoid "
-                "unnecessary retracing. For (3), pass tensors. The last trace was needed because: %s",
-                recent, recent, self, self.why_retraced(),
-            )  # fmt: skip
 
     def why_retraced(self) -> str:
         """What distinguishes the last trace from the one before."""
@@ -373,8 +365,8 @@ class Function:
                 return known[1]
             bound = self._for_instance(instance)
             try:
-                key = id(instance)
-                reference = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+                key, known_ones = id(instance), self._bound
+                reference = weakref.ref(instance, lambda _: known_ones.pop(key, None))
             except TypeError:
                 return bound
             self._bound[key] = (reference, bound)
@@ -382,11 +374,13 @@ class Function:
 
     def _for_instance(self, instance: Any) -> Function:
         """The function with its first argument given. It does not keep the instance alive."""
-        method = WeakMethod(self._python_function, instance)
-        signature = self.input_signature
-        return Function(
-            method, self._name, signature, self._autograph, self._jit_compile, self._reduce_retracing,
-            self._implements, self._options, self._attributes, self._creates_variables,
+        return Function(*self._construction_of(WeakMethod(self._python_function, instance)))
+
+    def _construction_of(self, python_function: Callable[..., Any]) -> tuple[Any, ...]:
+        """What makes a function like this one of another Python function."""
+        return (
+            python_function, self._name, self.input_signature, self._autograph, self._jit_compile,
+            self._reduce_retracing, self._implements, self._options, self._attributes, self._creates_variables,
         )  # fmt: skip
 
     def _decorate(self, decorator: Callable[..., Any]) -> None:
@@ -397,21 +391,18 @@ class Function:
         self._signature = Signature(self._python_function, self.input_signature)
 
     def _clone(self, python_function: Callable[..., Any] | None) -> Function:
-        return Function(
-            python_function or self._python_function, self._name, self.input_signature, self._autograph,
-            self._jit_compile, self._reduce_retracing, self._implements, self._options, self._attributes,
-            self._creates_variables,
-        )  # fmt: skip
+        return Function(*self._construction_of(python_function or self._python_function))
 
     def __deepcopy__(self, memo: Any) -> Function:
         return self._clone(None)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """By name, where a module has the function under its own; else what Python does, which fails."""
+        """By name, where a module has the function under its own; else as its Python function and options."""
         found = sys.modules.get(self.__module__)
-        for part in self._python_function.__qualname__.split("."):
+        name = getattr(self._python_function, "__qualname__", "")
+        for part in name.split("."):
             found = getattr(found, part, None)
-        return self._python_function.__qualname__ if found is self else super().__reduce_ex__(protocol)
+        return name if found is self else (Function, self._construction_of(self._python_function))
 
     def get_initialization_function(self, *args, **kwargs):
         """Nothing is left to initialise: variables get their values when they are made."""

@@ -10,6 +10,22 @@ from collections.abc import Callable
 from typing import Any
 
 
+class _Gone:
+    """Stands for the object of a method that no longer exists, for methods that do not use it."""
+
+    def __init__(self, method: str):
+        self.__dict__["_method"] = method
+
+    def __getattr__(self, name: str) -> Any:
+        raise ReferenceError(
+            f"the object of the traced method {self.__dict__['_method']!r} no longer exists: keep it in a variable "
+            "while its method is called, as in `model = Model()`, `model.step(x)`"
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        getattr(self, name)
+
+
 class WeakMethod:
     """A function bound to an instance that it does not keep alive."""
 
@@ -24,12 +40,7 @@ class WeakMethod:
     @property
     def __self__(self) -> Any:
         instance = self._instance()
-        if instance is None:
-            raise ReferenceError(
-                f"the object of the traced method {self.__func__.__name__!r} no longer exists: keep it in a variable "
-                "while its method is called, as in `model = Model()`, `model.step(x)`"
-            )
-        return instance
+        return _Gone(self.__func__.__name__) if instance is None else instance
 
     @property
     def __signature__(self) -> Any:

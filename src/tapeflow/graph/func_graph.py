@@ -18,6 +18,8 @@ from tapeflow.graph.names import is_op
 from tapeflow.graph.tensor import SymbolicTensor
 
 _Eager = _native.EagerTensor
+# The attr of inputs that says what the program calls the argument.
+USER_NAME = "_user_specified_name"
 # Captured whole numbers up to this size are constants: shapes and axes, which inference wants to see.
 _SMALL = 128
 
@@ -259,10 +261,12 @@ class FuncGraph(Graph):
     def output_shapes(self) -> list[Any]:
         return [t.shape for t in self.outputs]
 
-    def add_input(self, dtype: Any, shape: Any, name: str) -> SymbolicTensor:
-        """A new placeholder, after the other inputs."""
+    def add_input(self, dtype: Any, shape: Any, name: str, label: bytes = b"") -> SymbolicTensor:
+        """A new placeholder, after the other inputs; `label`: what the program calls the argument."""
         name = name if is_op(name) else "Placeholder"  # a parameter may be called _
         inner = building.placeholder(self, dtype, shape, name)
+        if label:
+            inner.op._set_attr(USER_NAME, label)
         self.inputs.append(inner)
         return inner
 

@@ -189,6 +189,7 @@ class RestoredFunction(Function):
         super().__init__(
             restored_function_body, name, input_signature, autograph=False, jit_compile=compiled
         )
+        self._quiet_traces = True  # each is of a function that was saved
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:

@@ -177,11 +177,11 @@ class _Saving:
             if self.view.number_behind(outer) is None:
                 if not isinstance(outer, _native.EagerTensor):
                     raise ValueError(
-                        f"Attempted to save a function {concrete.name} which references a symbolic Tensor "
+                        f"Attempted to save a function {concrete.graph_name} which references a symbolic Tensor "
                         f"{outer} that is not a simple constant. This is not supported."
                     )
                 raise KeyError(
-                    f"Failed to add concrete function '{concrete.name}' to object-based SavedModel as it "
+                    f"Failed to add concrete function '{concrete.graph_name}' to object-based SavedModel as it "
                     f"captures tensor {outer!r} which is unsupported or not reachable from root. One reason "
                     "could be that a stateful object or a variable that the function depends on is not "
                     "assigned to an attribute of the serialized trackable object (see "

@@ -97,7 +97,7 @@ def _is_valid(concrete: Any) -> bool:
     if not concrete.graph.outputs:  # there is nothing to fetch
         return False
     try:
-        _named(concrete.graph.structured_outputs, concrete.name, "")
+        _named(concrete.graph.structured_outputs, concrete.graph_name, "")
     except ValueError:
         return False
     return True
@@ -131,7 +131,7 @@ def _wrapped(key: str, concrete: Any) -> SignatureFunction:
 
     def signature_wrapper(**tensors: Any) -> Any:
         outputs = concrete.call_flat([tensors[name] for name in names])
-        return _named(outputs, concrete.name, key)
+        return _named(outputs, concrete.graph_name, key)
 
     own = getattr(concrete, "function_name", "")
     if own.isidentifier():

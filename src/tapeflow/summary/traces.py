@@ -122,8 +122,8 @@ def run_metadata(functions: list[Any]) -> Any:
         own = made.function_graphs.add()
         graph = to_graph_def(concrete.graph, add_shapes=True)
         library = Library()
-        library.functions[concrete.name] = function_def(
-            Body(concrete.graph, concrete.graph.outputs), concrete.name, library.name_of
+        library.functions[concrete.graph_name] = function_def(
+            Body(concrete.graph, concrete.graph.outputs), concrete.graph_name, library.name_of
         )
         own.pre_optimization_graph.CopyFrom(graph)
         own.pre_optimization_graph.library.function.extend(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow import _native
+from tapeflow import _native, protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.control_flow.conditional import Body
-from tapeflow.graph.func_graph import FuncGraph, copy_handle
+from tapeflow.graph.func_graph import USER_NAME, FuncGraph, copy_handle
 from tapeflow.graph.interchange import attributes, graph_def, trust
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
@@ -179,7 +179,8 @@ class _Builder:
 
         signature = self.definition.signature
         for i, argument in enumerate(signature.input_arg):
-            inner = self.graph.add_input(self._dtype(argument), self._shape(i), argument.name + "/")
+            label = self._attr(i, USER_NAME).s
+            inner = self.graph.add_input(self._dtype(argument), self._shape(i), argument.name + "/", label)
             if i < len(given):
                 copy_handle(given[i], inner)
             self.arguments[argument.name] = inner
@@ -225,12 +226,16 @@ class _Builder:
             ) from None
 
     def _shape(self, i: int) -> tuple[int | None, ...] | None:
-        attr = self.definition.arg_attr[i].attr if i in self.definition.arg_attr else {}
-        listed = attr["_output_shapes"].list.shape if "_output_shapes" in attr else []
+        listed = self._attr(i, "_output_shapes").list.shape
         if len(listed) != 1:
             return None
         shape = attributes.shape_of(listed[0], "_output_shapes")
         return None if shape.rank is None else tuple(shape.as_list())
+
+    def _attr(self, i: int, name: str) -> Any:
+        """An attr of an argument; an empty message where there is none."""
+        attrs = self.definition.arg_attr[i].attr if i in self.definition.arg_attr else {}
+        return attrs[name] if name in attrs else protos.AttrValue()
 
     def _add(self, node: Any) -> None:
         inputs = [self._tensor(text, node.name) for text in node.input if not text.startswith("^")]

@@ -12,6 +12,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import tracing
 from tapeflow.graph.control_flow import conditional
+from tapeflow.graph.func_graph import USER_NAME
 from tapeflow.graph.interchange import attributes, written_loops
 from tapeflow.graph.interchange.written_as import composition, is_composed, type_of
 from tapeflow.graph.op_defs import messages as op_defs
@@ -342,6 +343,8 @@ def function_def(
         made.signature.input_arg.add(name=label, type=x.dtype.as_datatype_enum)
         shapes = attributes.of([TensorShape(x.shape_tuple)], "list(shape)")
         made.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes)
+        if USER_NAME in x.op.extra_attrs:
+            made.arg_attr[i].attr[USER_NAME].s = x.op.extra_attrs[USER_NAME]
 
     def refer(tensor: SymbolicTensor) -> str:
         own = arguments.get(id(tensor))
