@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.api import api, providers
-from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core import dtypes, stand_ins, tensor_shape
 from tapeflow.core.specs.protocol import paired_parts, type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import gradient_parts, nest
@@ -57,7 +57,9 @@ class IndexedSlices:
     @property
     def shape(self) -> tensor_shape.TensorShape:
         """The dense shape, of unknown rank if it is not known."""
-        return tensor_shape.TensorShape(_constant(self._dense_shape))
+        if self._dense_shape is None:
+            return tensor_shape.TensorShape(None)
+        return stand_ins.shape_of_sizes(self._dense_shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -91,7 +93,7 @@ class IndexedSlices:
         dense_shape = self._dense_shape
         shape = tensor_shape.TensorShape([None]).concatenate(rows)
         if dense_shape is not None:
-            shape = tensor_shape.TensorShape(_constant(dense_shape))
+            shape = shape.merge_with(self.shape)
         return IndexedSlicesSpec(
             shape,
             self.dtype,
@@ -122,14 +124,6 @@ class IndexedSlices:
         return f"IndexedSlices({', '.join(parts)})"
 
     __repr__ = __str__
-
-
-def _constant(dense_shape: Any) -> Any:
-    """The value of a shape tensor; None where only a graph's run will tell."""
-    if dense_shape is None:
-        return None
-    numpy = getattr(dense_shape, "numpy", None)
-    return dense_shape if numpy is None else numpy().tolist()
 
 
 def _components(slices: IndexedSlices) -> list[Any]:

@@ -88,7 +88,7 @@ class SparseTensor:
     @property
     def shape(self) -> tensor_shape.TensorShape:
         """What is known of the dense shape."""
-        shape = _known_shape(self._dense_shape)
+        shape = stand_ins.shape_of_sizes(self._dense_shape)
         return shape if self._given_shape is None else shape.merge_with(self._given_shape)
 
     def get_shape(self) -> tensor_shape.TensorShape:
@@ -150,16 +150,6 @@ class SparseTensor:
         )
 
     __repr__ = __str__
-
-
-def _known_shape(dense_shape: Any) -> tensor_shape.TensorShape:
-    numpy = getattr(dense_shape, "numpy", None)
-    if numpy is not None:
-        return tensor_shape.TensorShape(numpy().tolist())
-    known = getattr(dense_shape, "known_sizes", None)
-    if known is not None:
-        return tensor_shape.TensorShape(known)
-    return stand_ins.shape_of_sizes(dense_shape)
 
 
 def _components(sparse: SparseTensor) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.api import providers
+from tapeflow.core.tensor_shape import TensorShape
 
 # Each (function, args, kwargs) -> result, or NotImplemented.
 registered: list[Callable[[Any, Any, Any], Any]] = []
@@ -20,12 +21,18 @@ def register(stand_in: Callable[[Any, Any, Any], Any]) -> None:
 answer: Callable[[Any, Any, Any], Any] = lambda function, args, kwargs: NotImplemented  # noqa: E731
 
 
-def shape_of_sizes(tensor: Any) -> Any:
-    """Return the `TensorShape` that a symbolic vector of sizes stands for.
+def shape_of_sizes(tensor: Any) -> TensorShape:
+    """Return what is known of the shape that a vector of sizes stands for; -1 stands for a size that is not known.
 
     Args:
-      tensor: the vector.
+      tensor: the vector, eager or of a graph.
     """
+    numpy = getattr(tensor, "numpy", None)
+    if numpy is not None:
+        return TensorShape([None if size == -1 else size for size in numpy().tolist()])
+    known = getattr(tensor, "known_sizes", None)
+    if known is not None:
+        return TensorShape(known)
     return providers.load("operators").constant_value_as_shape(tensor)
 
 

@@ -303,11 +303,22 @@ class TensorSpec(TypeSpec):
 
     def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
         """The spec that says the most of what is true of this and all of `others`; None if none is."""
-        if any(type(other) is not type(self) or other.dtype != self._dtype for other in others):
+        if any(
+            type(other) is not type(self) or (other.dtype, other.name) != (self._dtype, self._name)
+            for other in others
+        ):
             return None
         shape = self._shape.most_specific_common_supertype([other.shape for other in others])
-        named = self._name if all(other.name == self._name for other in others) else None
-        return TensorSpec(shape, self._dtype, named)
+        return TensorSpec(shape, self._dtype, self._name)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether each tensor that agrees with this spec agrees with `other`; a name is one more demand of a spec."""
+        return (
+            isinstance(other, TensorSpec)
+            and self._dtype == other.dtype
+            and self._name in (None, other.name)
+            and self._shape.is_subtype_of(other.shape)
+        )
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> Self:
@@ -397,3 +408,6 @@ class BoundedTensorSpec(TensorSpec):
             f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, "
             f"minimum={self.minimum!r}, maximum={self.maximum!r})"
         )
+
+
+structure.register_specs(TypeSpec, TensorSpec)

@@ -21,12 +21,15 @@ from tapeflow.core.structures.nest_paths import (
     yield_flat_paths,
 )
 from tapeflow.core.structures.structure import (
+    COMPOSITE,
     LEAF,
     MAPPING,
     SEQUENCE,
+    SPEC,
     children_of,
     flatten,
     is_attrs,
+    is_described_alike,
     is_mapping,
     is_namedtuple,
     is_nested,
@@ -80,14 +83,17 @@ def _described(value: Any) -> str:
 
 
 def _skeleton(structure: Any, expand: bool) -> str:
-    """The structure with a dot in the place of each leaf."""
+    """The structure with a dot in the place of each leaf, and a list of them in that of a composite."""
 
-    class Dot:
+    class Dots:
+        def __init__(self, leaf: Any):
+            count = len(flatten(leaf, expand)) if kind_of(leaf, expand) >= COMPOSITE else 0
+            self._text = f"[{', '.join('.' * count)}]" if count else "."
+
         def __repr__(self) -> str:
-            return "."
+            return self._text
 
-    leaves = [Dot() for _ in flatten(structure, expand)]
-    return str(pack_sequence_as(structure, leaves, expand))
+    return str(pack_sequence_as(structure, list(map(Dots, flatten(structure)))))
 
 
 def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> Exception | None:
@@ -101,6 +107,9 @@ def _difference(a: Any, b: Any, check_types: bool, expand: bool) -> Exception | 
         )
     if kind == LEAF:
         return None
+    if SPEC in (kind, other_kind):
+        alike = is_described_alike(a, b, kind, other_kind)
+        return None if alike else ValueError(f"Incompatible specs: {_described(a)} and {_described(b)}")
     if check_types:
         if not same_type(a, b, kind, other_kind):
             return TypeError(

@@ -25,6 +25,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import stacking
 from tapeflow.ops.array.rows import Identity, stop_gradient
+from tapeflow.ops.control.composite_calls import FlatCall, is_composite_call
 from tapeflow.ops.math import reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
@@ -533,12 +534,12 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     Args:
       func: a function that takes as many tensors as `inp` has and returns one tensor or a list; without it, a
         decorator is returned, for a function that is then called with `inp`.
-      inp: the list of tensors that it is called with.
-      Tout: the dtype, or the list of dtypes, that it returns; empty or None: nothing.
+      inp: the list of tensors, composite ones too, that it is called with.
+      Tout: the dtype or spec, or the list of them, of what it returns; empty or None: nothing.
       name: a name for the operation (optional).
 
     Returns:
-      A tensor, or a list of tensors.
+      A tensor, or a list of tensors; composite ones for their specs.
 
     >>> tf.py_function(lambda x: x * 2 if x > 0 else x, [tf.constant(3)], tf.int32)
     <tf.Tensor: shape=(), dtype=int32, numpy=6>
@@ -546,6 +547,10 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     if func is None:
         return _decorator(lambda function, given: py_function(function, given, Tout, name))
     _require_function(func)
+    if is_composite_call(inp, Tout):
+        call = FlatCall(func, inp, Tout)
+        made = py_function(call, call.tensors, call.dtypes, name)
+        return call.packed(made) if call.dtypes else made
     if staged(*(inp or ())):
         return staging.py_function(func, inp, Tout, name)
     inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
