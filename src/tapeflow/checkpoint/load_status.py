@@ -81,7 +81,8 @@ class CheckpointLoadStatus:
             for number, value in restoration.objects.items()
             if restoration.nodes[number]["attributes"] and _counts(self._root, value)
         ]
-        if not values:
+        unmatched = [value for value in Saved(self._root).objects if parts_of(value) and _counts(self._root, value)]
+        if not values and unmatched:
             raise AssertionError(
                 "Nothing except the root object matched a checkpointed value. Typically this means "
                 "that the checkpoint does not match the Python program. The following objects have no "

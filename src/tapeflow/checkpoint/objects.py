@@ -20,6 +20,7 @@ from tapeflow.checkpoint.options import CheckpointOptions
 from tapeflow.checkpoint.restoring import Restoration
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
 from tapeflow.core import context, dtypes
+from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.variables import graph_parts
 from tapeflow.ops.state.variable import Variable
@@ -156,12 +157,19 @@ class Checkpoint(AutoTrackable):
         for no checkpoint, ValueError for values of another shape.
         """
         self.sync()
-        if save_path is not None:
-            save_path = os.fspath(save_path)
-            if os.path.isdir(save_path):
-                save_path = latest_checkpoint(save_path) or save_path
         self._make_counter()
-        return restore_objects(self, save_path, options)
+        if save_path is None:
+            return restore_objects(self, None, options)
+        save_path = os.fspath(save_path)
+        try:
+            return restore_objects(self, _in_folder(save_path), options)
+        except NotFoundError as error:
+            raise NotFoundError(
+                None, None,
+                f"Error when restoring from checkpoint or SavedModel at {save_path}: {error.message}\n"
+                "Please double-check that the path is correct. You may be missing the checkpoint suffix (e.g. the "
+                "'-1' in 'path/to/ckpt-1').",
+            ) from None  # fmt: skip
 
     def sync(self) -> None:
         """Waits for a write that still goes on. Raises what went wrong with it."""
@@ -169,6 +177,15 @@ class Checkpoint(AutoTrackable):
         if pending is not None:
             self.__dict__["_pending_write"] = None
             pending.result()
+
+
+def _in_folder(path: str) -> str:
+    """The checkpoint that a folder stands for: the variables of a SavedModel, else its latest."""
+    if not os.path.isdir(path):
+        return path
+    if any(os.path.exists(os.path.join(path, f"saved_model.{ending}")) for ending in ("pb", "pbtxt")):
+        return os.path.join(path, "variables", "variables")
+    return latest_checkpoint(path) or path
 
 
 def _told(session: Any, options: Any) -> tuple[Any, Any]:

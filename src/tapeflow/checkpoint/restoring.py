@@ -120,8 +120,10 @@ class Restoration:
                     todo.append((child["node_id"], found[name]))
                 else:
                     missing = True
-            if missing and hasattr(value, "__dict__"):
-                value.__dict__.setdefault("_pending_restores", []).append((self, number))
+            # A checkpoint's root gets attributes of its own, which are the checkpoint's too.
+            for owner in (value, getattr(value, "_root", None)) if missing else ():
+                if hasattr(owner, "__dict__"):
+                    owner.__dict__.setdefault("_pending_restores", []).append((self, number))
 
     def _wait(self, root: Any) -> None:
         if len(self.objects) < len(self.nodes) - len(self._slots):
