@@ -1,4 +1,4 @@
-"""Where one is among the variable scopes of 1.x: in each graph, and eagerly in each thread.
+"""Where one is among the variable scopes of 1.x: in each graph, and eagerly, with its functions, in each thread.
 
 The scopes themselves are made far above; the names that optimizers give to what they keep depend on them, too.
 """
@@ -22,14 +22,26 @@ AUTO_REUSE = _ReuseMode.AUTO_REUSE
 api_value("AUTO_REUSE", v1="AUTO_REUSE")
 
 
-class State:
-    """The scope (None before the first), the reuse of the outermost, how often each name was opened, the store."""
+class State(threading.local):
+    """The scope (None before the first), the reuse of the outermost, how often each name was opened, the stores.
 
-    def __init__(self, reuse: Any, store: dict[str, Any] | None) -> None:
+    Each thread has scopes of its own, and shares the variables.
+
+    Eagerly there is a store only while a program makes one the default; functions that are traced meanwhile find their
+    variables in another, where each of their traces finds the same.
+    """
+
+    def __init__(self, reuse: Any, store: dict[str, Any] | None, traced: dict[str, Any]) -> None:
         self.scope: Any = None
         self.reuse = reuse
         self.opened: dict[str, int] = {}
         self.store = store
+        self._traced = traced
+
+    @property
+    def variables(self) -> dict[str, Any] | None:
+        """Where `get_variable` finds and keeps variables, by name; None: nowhere."""
+        return self._traced if self.store is None and context.current_graph() is not None else self.store
 
     @property
     def prefix(self) -> str:
@@ -41,7 +53,7 @@ class _Eager(threading.local):
     """The scopes of eager code, which `tf.reset_default_graph` forgets with those of the graph."""
 
     def __init__(self) -> None:
-        self._state = State(AUTO_REUSE, None)
+        self._state = State(AUTO_REUSE, None, {})
         self._graph: Any = None
 
     @property
@@ -50,7 +62,7 @@ class _Eager(threading.local):
         graph = None if graphs is None else graphs.known_default_graph()
         if graph is not self._graph:
             if self._graph is not None:
-                self._state = State(AUTO_REUSE, None)
+                self._state = State(AUTO_REUSE, None, {})
             self._graph = graph
         return self._state
 
@@ -59,15 +71,18 @@ _eager = _Eager()
 
 
 def state() -> State:
-    """The state of the graph being built, not of a function in it, else that of the thread."""
+    """The state of the graph being built, not of a function in it that has none of its own, else that of the thread."""
     graph = context.current_graph()
-    while graph is not None and graph.building_function:
+    while graph is not None and graph.building_function and "_variable_state" not in graph.__dict__:
         graph = graph.enclosing_graph
-    if graph is None:
-        return _eager.state
+    return _eager.state if graph is None else of_graph(graph)
+
+
+def of_graph(graph: Any) -> State:
+    """The state of a graph, which it has from now on."""
     found = graph.__dict__.get("_variable_state")
     if found is None:
-        found = graph.__dict__["_variable_state"] = State(False, {})
+        found = graph.__dict__["_variable_state"] = State(False, {}, {})
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.core import context
+from tapeflow.core import context, scope_state
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -114,6 +114,7 @@ def wrap_function(fn, signature: Sequence[Any], name=None):
     tensors = [spec for spec in nest.flatten(specs) if isinstance(spec, TensorSpec)]
     names = [spec.name or f"arg{i}" for i, spec in enumerate(tensors)]
     graph.pruned = True
+    scope_state.of_graph(graph)  # as a graph of its own
     with graph.as_default():
         flat = iter([
             graph.add_input(spec.dtype, None if spec.shape.rank is None else tuple(spec.shape.as_list()), label)

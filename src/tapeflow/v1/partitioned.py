@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike, Variable
+from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor, register_tensor_conversion_function
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies
 from tapeflow.ops.indexing.slicing import slice_
 from tapeflow.ops.io.save_slice import SaveSliceInfo
@@ -114,9 +116,12 @@ class PartitionedVariable:
             return self._concat()
 
     def _concat(self) -> Any:
-        values = [v.read_value() for v in self._parts]
-        axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
-        return values[0] if len(values) == 1 else concat(values, axis)
+        with name_scope(f"{self._name}/ConcatPartitions/"):
+            values = [v.read_value() for v in self._parts]
+            axis = next((i for i, n in enumerate(self._partitions) if n > 1), 0)
+            whole = values[0] if len(values) == 1 else concat(values, axis)
+        with name_scope(""):
+            return identity(whole, name=self._name)
 
     def assign(
         self, value, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -133,11 +138,71 @@ register_tensor_conversion_function(
 )
 
 
+def whole_in(store: dict[str, Any] | None, name: str, split: bool, reuse: Any) -> PartitionedVariable | None:
+    """The partitioned variable of a store; None where it has none of that name.
+
+    Raises ValueError where a variable of this name is whole and should be split, or the other way round.
+    """
+    first = None if store is None else store.get(f"{name}/part_0")
+    if store is not None and split and name in store:
+        raise ValueError(
+            f"Partitioner was provided, but an unpartitioned version of the variable was found: {name}. Perhaps a "
+            "variable of the same name was already created without partitioning?"
+        )
+    if first is None:
+        return None
+    whole = getattr(first, "_whole", None)
+    if not split and (whole is None or reuse is not True):
+        raise ValueError(
+            f"No partitioner was provided, but a partitioned version of the variable was found: {name}/part_0. Perhaps "
+            "a variable of the same name was already created with partitioning?"
+        )
+    return whole
+
+
+def whole_again(
+    whole: PartitionedVariable, shape: TensorShape, dtype: Any, partitioner: Any, reuse: Any
+) -> PartitionedVariable:
+    """A variable that is asked for once more. Raises ValueError where it may not be, or was another."""
+    name = whole.name
+    if reuse is False:
+        raise ValueError(
+            f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    if not shape.is_compatible_with(whole.shape):
+        raise ValueError(
+            f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape {whole.shape}."
+        )
+    if not dtype.is_compatible_with(whole.dtype):
+        raise ValueError(
+            f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype "
+            f"{whole.dtype.name}."
+        )
+    found = whole._get_partitions()
+    partitions = found if partitioner is None else _partitions(partitioner, whole.shape, dtype)
+    if partitions != found:
+        raise ValueError(
+            f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and found partitions "
+            f"{found}."
+        )
+    return whole
+
+
+def _partitions(partitioner: Any, shape: TensorShape, dtype: Any) -> list[int]:
+    return list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
+
+
 def partitioned_variable(
-    make: Callable[..., Any], store: Any, name: str, shape: TensorShape, dtype: Any, initializer: Any,
-    regularizer: Any, partitioner: Any, reuse: Any,
-) -> Any:  # fmt: skip
-    """The parts of a variable as `partitioner` splits it."""
+    make: Callable[..., Any], name: str, shape: TensorShape, dtype: Any, initializer: Any, regularizer: Any,
+    partitioner: Any, reuse: Any,
+) -> PartitionedVariable:  # fmt: skip
+    """A new variable as `partitioner` splits it. Raises ValueError where only one that is known is wanted."""
+    if reuse is True:
+        raise ValueError(
+            f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did you mean to "
+            "set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
+        )
     if initializer is not None and not callable(initializer):
         initializer = convert_to_tensor(initializer)
         shape, dtype = shape.merge_with(initializer.shape), initializer.dtype
@@ -146,9 +211,7 @@ def partitioned_variable(
             f"Shape of a new partitioned variable ({name}) must be fully defined, but instead was {shape}."
         )
     sizes: list[Any] = shape.as_list()
-    partitions = (
-        list(partitioner(shape=shape, dtype=dtype)) if callable(partitioner) else list(partitioner)
-    )
+    partitions = _partitions(partitioner, shape, dtype)
     if len(partitions) != len(sizes) or any(p < 1 for p in partitions):
         raise ValueError(
             f"Partitioner returned a partition list that does not match the shape: {partitions} vs. {shape}"
@@ -180,7 +243,9 @@ def partitioned_variable(
         variable._save_slice_info = SaveSliceInfo(name, sizes, start, own)
         parts.append(variable)
         offset += size
-    return PartitionedVariable(name, sizes, dtype, parts, partitions)
+    whole = PartitionedVariable(name, sizes, dtype, parts, partitions)
+    parts[0]._whole = whole  # where a store finds it
+    return whole
 
 
 @api(v1="variable_axis_size_partitioner")

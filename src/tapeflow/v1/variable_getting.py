@@ -26,7 +26,7 @@ from tapeflow.function.template import make_template  # noqa: F401 (which finds 
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
 from tapeflow.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.v1.partitioned import partitioned_variable
+from tapeflow.v1.partitioned import partitioned_variable, whole_again, whole_in
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ class EagerVariableStore:
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
         """A context in which `get_variable` finds and keeps variables here."""
-        before = scopes.store
-        scopes.store = self._store
+        state = scopes.state()
+        before, state.store = state.store, self._store
         try:
             yield
         finally:
-            scopes.store = before
+            state.store = before
 
     def variables(self):
         """All variables, by name."""
@@ -115,6 +115,9 @@ def get_variable(
       aggregation: how copies on several devices are combined.
     """
     scope = scopes.current
+    for given in (custom_getter, scope.custom_getter):
+        if given is not None and not callable(given):
+            raise ValueError(f"Passed a custom_getter which is not callable: {given}")
     if initializer is not None and not callable(initializer):
         initializer = convert_to_tensor(initializer)
         if dtype is not None and initializer.dtype != dtypes.as_dtype(dtype):
@@ -163,15 +166,17 @@ def _made(
     store = scopes.store
     dtype = dtypes.as_dtype(dtype)
     wanted = TensorShape(shape)
-    if partitioner is not None and wanted.rank != 0:
+    split = partitioner is not None and wanted.rank != 0
+    whole = whole_in(store, name, split, reuse)
+    if whole is not None:
+        return whole_again(whole, wanted, dtype, partitioner, reuse)
+    if split:
         make = functools.partial(
             _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,
             validate_shape=validate_shape, constraint=constraint, synchronization=synchronization,
             aggregation=aggregation, use_resource=use_resource,
         )  # fmt: skip
-        return partitioned_variable(
-            make, store, name, wanted, dtype, initializer, regularizer, partitioner, reuse
-        )
+        return partitioned_variable(make, name, wanted, dtype, initializer, regularizer, partitioner, reuse)
     if store is not None and name in store:
         found = store[name]
         if reuse is False:

@@ -1,7 +1,7 @@
 """`tf.variable_scope` of 1.x.
 
-Each graph has scopes and variables of its own, found by their names. Eagerly, what scopes say of reuse is
-`AUTO_REUSE`, and there is a store only while a program makes one the default.
+Each graph has scopes and variables of its own, found by their names. Scopes that are opened eagerly say `AUTO_REUSE`,
+and there is a store only while a program makes one the default, and for functions that are traced.
 """
 
 from __future__ import annotations
@@ -26,14 +26,6 @@ _INHERITED = (
 )  # fmt: skip
 
 
-def _in_graph() -> bool:
-    """Whether variables are nodes of a graph here, not functions' or eager ones."""
-    graph = context.current_graph()
-    while graph is not None and graph.building_function:
-        graph = graph.enclosing_graph
-    return graph is not None
-
-
 @api(v1="VariableScope")
 @public_methods
 class VariableScope:
@@ -53,7 +45,7 @@ class VariableScope:
         dtype: DTypeLike = dtypes.float32, use_resource=None, constraint=None,
     ):
         self.name = name
-        self.reuse = reuse if _in_graph() else AUTO_REUSE
+        self.reuse = AUTO_REUSE if context.executing_eagerly() else reuse
         self.original_name_scope = name_scope
         self.initializer = initializer
         self.regularizer = regularizer
@@ -62,7 +54,7 @@ class VariableScope:
         self.custom_getter = custom_getter
         self.dtype = dtypes.as_dtype(dtype)
         self.stated_resource = use_resource  # None: not said
-        self.use_resource = True if use_resource is None or not _in_graph() else use_resource
+        self.use_resource = True if use_resource is None or context.executing_eagerly() else use_resource
         self.constraint = constraint
 
     # As libraries ask for them.
@@ -79,7 +71,7 @@ class VariableScope:
 
     def reuse_variables(self):
         """Lets `get_variable` find variables and make none; eagerly it is free to do both."""
-        self.reuse = True if _in_graph() else AUTO_REUSE
+        self.reuse = AUTO_REUSE if context.executing_eagerly() else True
 
     def get_variable(self, name: str, **kwargs):
         """The variable of that name in this scope; see `tf.get_variable`."""
@@ -117,7 +109,7 @@ class VariableScope:
     def set_caching_device(self, caching_device):
         """Sets the default caching device. Raises NotImplementedError eagerly."""
         self.caching_device = caching_device
-        if not _in_graph():
+        if context.executing_eagerly():
             raise NotImplementedError(
                 "Caching devices are not yet supported when eager execution is enabled."
             )
@@ -136,7 +128,7 @@ class VariableScope:
 
     def set_use_resource(self, use_resource):
         """Raises ValueError for False: eagerly, all variables are resources."""
-        if not use_resource and not _in_graph():
+        if not use_resource and context.executing_eagerly():
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
@@ -163,7 +155,7 @@ class _Scopes:
         lambda self: self.state().opened, lambda self, v: setattr(self.state(), "opened", v)
     )
     store = property(
-        lambda self: self.state().store, lambda self, v: setattr(self.state(), "store", v)
+        lambda self: self.state().variables, lambda self, v: setattr(self.state(), "store", v)
     )
 
 
@@ -221,7 +213,7 @@ class variable_scope:
                 "The auxiliary_name_scope must be `True` or `False`, while get "
                 f"{auxiliary_name_scope}"
             )
-        if use_resource is False and not _in_graph():
+        if use_resource is False and context.executing_eagerly():
             raise ValueError(
                 "When eager execution is enabled, use_resource cannot be set to false."
             )
@@ -240,18 +232,22 @@ class variable_scope:
             "constraint": constraint,
         }
         self._graph = context.graph_of_values(values) if values is not None else None
-        self._exits: list[contextlib.ExitStack] = []
+        self._exits: list[tuple[contextlib.ExitStack, VariableScope]] = []
 
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             if self._graph is not None and self._graph is not context.current_graph():
                 stack.enter_context(context.graph_scope(self._graph))
             scope = self._open(stack)
-            self._exits.append(stack.pop_all())
+            self._exits.append((stack.pop_all(), scope))
         return scope
 
     def __exit__(self, *exception):
-        self._exits.pop().__exit__(*exception)
+        stack, scope = self._exits[-1]
+        if scopes.current is not scope:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        self._exits.pop()
+        stack.__exit__(*exception)
 
     def _open(self, stack: contextlib.ExitStack) -> VariableScope:
         outer, given = scopes.current, self._name_or_scope
