@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.graph.build import tracing
@@ -66,7 +67,7 @@ class Call:
         return run(self.row, inputs, self._list_sizes, {**self._given, **attrs})
 
     @staticmethod
-    def shared(x: Any) -> Value:
+    def shared(x: TensorLike) -> Value:
         """An output that is the same for all elements."""
         return Value(x, False)
 
@@ -122,7 +123,7 @@ class Call:
         x = self.with_batch(i)
         return Reshape(x, static.as_shape([self.size * inner, *static.sizes_of(x)[2:]]))
 
-    def unfolded(self, y: Any, inner: Any) -> Any:
+    def unfolded(self, y: TensorLike, inner: Any) -> Any:
         """An output of which the first dimension is that of all elements."""
         return Reshape(y, static.as_shape([self.size, inner, *static.sizes_of(y)[1:]]))
 

@@ -101,7 +101,7 @@ def _save_slices(filename: Any, names: Any, specs: Any, *tensors: Any) -> list[A
 
 
 def _restore_as(wanted: Any) -> Any:
-    def run(pattern: Any, name: Any, spec: Any = None) -> list[Any]:
+    def run(pattern: Any, name: str, spec: Any = None) -> list[Any]:
         [path], [key] = texts(pattern), texts(name)
         reader, part = reader_of(path), texts(spec)[0] if spec is not None else ""
         if key not in reader:

@@ -45,7 +45,7 @@ class CheckpointReader:
         ).encode()
 
 
-def _text(name: Any) -> str:
+def _text(name: str) -> str:
     return name.decode() if isinstance(name, bytes) else name
 
 

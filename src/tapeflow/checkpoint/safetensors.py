@@ -69,7 +69,7 @@ def save_file(tensors: dict[str, Any], filename, metadata: dict[str, Any] | None
                 file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
-def _array(name: Any, value: Any) -> np.ndarray:
+def _array(name: str, value: Any) -> np.ndarray:
     if not isinstance(name, str) or name == _METADATA:
         raise InvalidArgumentError(None, None, f"A tensor of a safetensors file cannot be called {name!r}")
     array = np.ascontiguousarray(value.numpy() if hasattr(value, "numpy") else value)

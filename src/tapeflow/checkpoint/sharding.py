@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,7 +120,7 @@ def _spec(shape: Sequence[int], start: int, count: int) -> str:
     return f"{' '.join(map(str, shape))} {rest}"
 
 
-def shards_of(callback: Any, tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
+def shards_of(callback: Callable[..., Any], tensors: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The arrays of each file, as a callback wants them. Raises ValueError if it leaves out some."""
     given = []
     for key, value in tensors.items():

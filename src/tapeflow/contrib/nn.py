@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.indexing.gather import gather
@@ -16,7 +16,8 @@ __all__ = ["alpha_dropout", "nth_element", "scaled_softplus"]
 
 
 def alpha_dropout(
-    x: TensorLike, keep_prob: float, noise_shape=None, seed: int | None = None, name: str | None = None
+    x: TensorLike, keep_prob: float, noise_shape: ShapeLike | None = None, seed: int | None = None,
+    name: str | None = None
 ):
     """Dropout that keeps mean and variance of self-normalising networks (Klambauer et al. 2017).
 

@@ -14,6 +14,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.api import api, providers
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -182,7 +183,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     return tensor if place is None or tensor is value else place(tensor)
 
 
-def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
+def _constant(value: Any, wanted: DType | None, shape: ShapeLike) -> Any:
     if is_symbolic_tensor(value):
         raise TypeError("Expected any non-tensor type, but got a tensor instead.")
     if wanted is not None and isinstance(value, _TENSORS) and value.dtype != wanted:
@@ -211,7 +212,7 @@ def _constant(value: Any, wanted: DType | None, shape: Any) -> Any:
     return _native.tensor_of(np.reshape(elements, dims), tensor.dtype)
 
 
-def _shaped_in_graph(value: Any, wanted: DType | None, shape: Any, broadcast: bool) -> Any:
+def _shaped_in_graph(value: Any, wanted: DType | None, shape: ShapeLike, broadcast: bool) -> Any:
     """A constant of a graph with a shape: without `broadcast` the last element is repeated where some lack."""
     from tapeflow.core.files import tensor_proto
 

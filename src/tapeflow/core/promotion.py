@@ -16,6 +16,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import convert, dtypes
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.tensor_shape import TensorShape
@@ -262,13 +263,13 @@ _OPERATORS = {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
 PARTS: dict[str, str] = {}
 
 
-def promoted(x: Any, y: Any) -> tuple[Any, Any, bool]:
+def promoted(x: TensorLike, y: TensorLike) -> tuple[Any, Any, bool]:
     """Both as tensors of one dtype, and whether what they give is weak."""
     dtype, weak = result_type(x, y)
     return as_dtype(x, dtype), as_dtype(y, dtype), weak
 
 
-def promoting(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+def promoting(function: Callable[[Any, Any], Any], x: TensorLike, y: TensorLike) -> Any:
     """`function(x, y)` of both promoted, for a function that looks at the dtypes before any op does."""
     try:
         x, y, weak = promoted(x, y)
@@ -280,7 +281,7 @@ def promoting(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     return result
 
 
-def _operands(name: str, x: Any, y: Any) -> Any:
+def _operands(name: str, x: TensorLike, y: TensorLike) -> Any:
     if name not in _OPERATORS or isinstance(x, IndexedSlices) or isinstance(y, IndexedSlices):
         return None
     try:
@@ -290,7 +291,7 @@ def _operands(name: str, x: Any, y: Any) -> Any:
     return x, y, weak and name != "eq"
 
 
-def _numpy_operands(name: str, x: Any, y: Any) -> Any:
+def _numpy_operands(name: str, x: TensorLike, y: TensorLike) -> Any:
     dtype = numpy_type(x, y)
     x, y = as_dtype(x, dtype), as_dtype(y, dtype)
     return _state.matmul(x, y) if name == "matmul" else (x, y, False)
@@ -309,7 +310,7 @@ def _inputs(name: str, values: tuple[Any, ...]) -> Any:
     return None
 
 
-def _weak_constant(make: Callable[..., Any], value: Any, dtype: DType | None, shape: Any) -> Any:
+def _weak_constant(make: Callable[..., Any], value: Any, dtype: DType | None, shape: ShapeLike) -> Any:
     """`tf.constant`: Python numbers make weak tensors, and a tensor may be promoted to a given dtype."""
     try:
         if dtype is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
 from tapeflow.core.specs.extension_type import ExtensionTypeSpec
@@ -58,7 +59,7 @@ def unboxed(tensor: Any) -> Any:
     return found.item() if hasattr(found, "item") else found
 
 
-def dims(shape: Any) -> tuple[int | None, ...] | None:
+def dims(shape: ShapeLike) -> tuple[int | None, ...] | None:
     """A shape as nodes have it."""
     known = TensorShape(shape)
     return None if known.rank is None else tuple(known.as_list())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -88,14 +88,16 @@ class ClusterCoordinator:
         """The strategy."""
         return self._strategy
 
-    def schedule(self, fn: Callable[..., Any], args: Any = None, kwargs: Any = None) -> RemoteValue:
+    def schedule(
+        self, fn: Callable[..., Any], args: Sequence[Any] | None = None, kwargs: Mapping[str, Any] | None = None,
+    ) -> RemoteValue:
         """Hands a step to a worker; its result. Raises what a step before raised."""
         self._raise()
         future = self._pool.submit(self._run, fn, args or (), kwargs or {})
         self._running.append(future)
         return RemoteValue(future)
 
-    def _run(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def _run(self, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         _worker.index = 0
         with self._strategy.scope():
             return fn(*map(_of_worker, args), **{name: _of_worker(value) for name, value in kwargs.items()})

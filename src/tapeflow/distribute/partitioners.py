@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.state import partitioning
 
@@ -16,7 +15,7 @@ class Partitioner:
     A call gives the number of parts along each axis: 1 but for `axis`.
     """
 
-    def __call__(self, shape: Any, dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike, axis: int = 0) -> list[int]:
         raise NotImplementedError
 
 
@@ -30,7 +29,7 @@ class FixedShardsPartitioner(Partitioner):
     def __init__(self, num_shards: int):
         self._num_shards = num_shards
 
-    def __call__(self, shape: Any, dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike, axis: int = 0) -> list[int]:
         return partitioning.fixed_shards(shape, self._num_shards, axis)
 
 
@@ -51,7 +50,7 @@ class MinSizePartitioner(Partitioner):
         _require_positive("bytes_per_string", bytes_per_string)
         self._how = min_shard_bytes, max_shards, bytes_per_string
 
-    def __call__(self, shape: Any, dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike, axis: int = 0) -> list[int]:
         return partitioning.min_size(shape, dtype, *self._how, axis=axis)
 
 
@@ -73,7 +72,7 @@ class MaxSizePartitioner(Partitioner):
         _require_positive("bytes_per_string", bytes_per_string)
         self._how = max_shard_bytes, max_shards or None, bytes_per_string
 
-    def __call__(self, shape: Any, dtype: Any, axis: int = 0) -> list[int]:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike, axis: int = 0) -> list[int]:
         return partitioning.max_size(shape, dtype, *self._how, axis=axis)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.processes import ALONE
@@ -113,7 +114,7 @@ class OwnValue(DistributedValues):
         everyone = _over_replicas(reshape(mine, [-1] + [1] * len(x.shape)) * sent)
         return tuple(unstack(cast(everyone, x.dtype), self._count))
 
-    def reduced(self, reduce_op: ReduceOp, axis: Any = None) -> Any:
+    def reduced(self, reduce_op: ReduceOp, axis: AxisLike | None = None) -> Any:
         """The sum or the mean over the replicas, and over `axis` of the value."""
         x = convert_to_tensor(self.own)
         total = _over_replicas(x if axis is None else reduce_sum(x, axis))
@@ -123,7 +124,7 @@ class OwnValue(DistributedValues):
         return total / cast(self._count * counted, total.dtype)
 
 
-def _over_replicas(x: Any) -> Any:
+def _over_replicas(x: TensorLike) -> Any:
     return CrossReplicaSum(x, np.zeros((0, 1), np.int32))
 
 

@@ -5,7 +5,7 @@ for the others.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow.core import context, replicas
@@ -45,7 +45,7 @@ class _Replica:
         self.turn.release()
         self.done.acquire()
 
-    def merge(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def merge(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Called by the replica: waits for the others; returns its part of what the function returned."""
         self.merging = (function, args, kwargs)
         self.done.release()

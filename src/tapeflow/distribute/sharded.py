@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import convert, dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.specs.composite_tensor import CompositeTensor
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -109,7 +110,7 @@ class ShardedVariable(Trackable, CompositeTensor):
         """Whether its parts are trainable."""
         return self._variables[0].trainable
 
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+    def __tf_tensor__(self, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
         return convert.convert_to_tensor(concat([v.read_value() for v in self._variables], 0), dtype)
 
     def numpy(self) -> np.ndarray:
@@ -154,7 +155,7 @@ class ShardedVariable(Trackable, CompositeTensor):
             getattr(part, method)(IndexedSlices(values, boolean_mask(indices, own) - begin))
         return self
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
         """The rows of some indices."""
         return gather(convert.convert_to_tensor(self), indices)
 

@@ -7,11 +7,12 @@ cannot be compiled, each replica is traced by itself.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow._native import Tensor
 from tapeflow.core import context, device, device_calls, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
@@ -110,7 +111,7 @@ class _Trace:
         for op in self._body.operations:
             self._check(op, is_mirrored)
 
-    def _merge(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def _merge(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What `function` makes of the values of all replicas, from those of one."""
         graph = self._body
         if context.current_graph() is not graph:
@@ -120,7 +121,7 @@ class _Trace:
         self._merges.append(range(start, len(graph.operations)))
         return nest.map_structure(_selected, result)
 
-    def _own(self, x: Any) -> Any:
+    def _own(self, x: TensorLike) -> Any:
         return OwnValue(x, len(self._indices) * self._processes.size) if isinstance(x, (Tensor, IndexedSlices)) else x
 
     def _check(self, op: Operation, is_mirrored: Callable[[Any], bool]) -> None:
@@ -158,7 +159,7 @@ class _Trace:
         }
         return nest.pack_sequence_as(self._result, [self._returned(x, op, found) for x in leaves])
 
-    def _returned(self, x: Any, op: Operation, found: dict[int, Any]) -> Any:
+    def _returned(self, x: TensorLike, op: Operation, found: dict[int, Any]) -> Any:
         if isinstance(x, Operation):
             return op
         return found.get(id(x), x)
@@ -175,7 +176,7 @@ def _alike(x: DistributedValues) -> tuple[Any, ...]:
     return parts
 
 
-def _selected(x: Any) -> Any:
+def _selected(x: TensorLike) -> Any:
     if isinstance(x, OwnValue):
         return x.own
     if isinstance(x, DistributedValues):

@@ -27,7 +27,7 @@ def _all_devices() -> list[str]:
     return [each.name for each in found]
 
 
-def _resolved(name: Any) -> str:
+def _resolved(name: str) -> str:
     """A device that there is, for the name of one; where there is none of the kind, the name itself."""
     try:
         return device.find(name).name

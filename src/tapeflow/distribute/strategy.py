@@ -10,7 +10,7 @@ import contextlib
 import functools
 import inspect
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow.core import config, context, replicas
@@ -87,7 +87,7 @@ class ReplicaContext:
         devices = self._strategy.extended.worker_devices
         return [devices[self._id % len(devices)]]
 
-    def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def merge_call(self, merge_fn: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         """Runs `merge_fn(strategy, *args)` once, with the arguments of all replicas; returns this replica's part."""
         kwargs = kwargs or {}
 
@@ -135,7 +135,10 @@ class ReplicaContext:
 
         return self.merge_call(together, [gradients[i] for i in known])
 
-    def _update(self, var: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
+    def _update(
+        self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None,
+        group: bool = True,
+    ) -> Any:
         """`fn(var, *args)` in this replica."""
         result = fn(var, *args, **(kwargs or {}))
         return result if group else (result,)
@@ -202,7 +205,9 @@ class Strategy:
             )
         return self._scope()
 
-    def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None, options: Any = None,
+    ) -> Any:
         """Call a function once for each replica, with its components of the distributed arguments.
 
         Args:
@@ -388,7 +393,7 @@ class Strategy:
         """An iterator over the distributed dataset (1.x)."""
         return inputs.distributed(self, dataset, shares=self._processes).make_input_iterator()
 
-    def experimental_run(self, fn: Any, input_iterator: Any = None) -> Any:
+    def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
         """Call a function once for each replica, with the next components of an iterator (1.x).
 
         Args:
@@ -437,7 +442,7 @@ class Strategy:
           **kwargs: accepted as in 1.x.
         """
 
-    def _run_as_one(self, fn: Any, args: tuple[Any, ...]) -> Any:
+    def _run_as_one(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """As `run` in a graph; raises what keeps the replicas from being one program."""
 
         def replica(number: Any, merge: Any, given: Any) -> Any:
@@ -540,7 +545,9 @@ class StrategyExtended:
     def _reduce(self, reduce_op: Any, value: Any) -> Any:
         return self._strategy.reduce(reduce_op, value)
 
-    def _update(self, var: Any, fn: Any, args: Any, kwargs: Any, group: bool) -> Any:
+    def _update(
+        self, var: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], group: bool,
+    ) -> Any:
         return self.update(var, fn, args, kwargs, group)
 
     def _group(self, value: Any, name: str | None = None) -> Any:
@@ -556,7 +563,9 @@ class StrategyExtended:
     def _num_replicas_in_sync(self) -> int:
         return self._strategy.num_replicas_in_sync
 
-    def call_for_each_replica(self, fn: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def call_for_each_replica(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
         """See Strategy.run."""
         return self._strategy.run(fn, args, kwargs)
 
@@ -575,14 +584,16 @@ class StrategyExtended:
         return tensor
 
     def update(
-        self, var: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True
+        self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None,
+        group: bool = True
     ) -> Any:
         """`fn(var, *args)`."""
         result = fn(var, *select(0, tuple(args)), **select(0, kwargs or {}))
         return result if group else (result,)
 
     def update_non_slot(
-        self, colocate_with: Any, fn: Any, args: Any = (), kwargs: Any = None, group: bool = True
+        self, colocate_with: Any, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None,
+        group: bool = True
     ) -> Any:
         """`fn(*args)`."""
         result = fn(*args, **(kwargs or {}))
@@ -690,7 +701,7 @@ def _created_by(strategy: Strategy) -> Any:
     return create
 
 
-def _converted(fn: Any) -> Any:
+def _converted(fn: Callable[..., Any]) -> Any:
     """The function, with tensors as conditions while a function is being traced with AutoGraph."""
     graph = context.current_graph()
     if graph is None or not getattr(graph, "building_function", False) or not inspect.isfunction(fn):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow.core import config, context
@@ -52,7 +52,9 @@ class TPUStrategy(MirroredStrategy):
         self._cluster_resolver = resolver
         self.extended = _TPUExtended(self)
 
-    def run(self, fn: Any, args: Any = (), kwargs: Any = None, options: Any = None) -> Any:
+    def run(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Mapping[str, Any] | None = None, options: Any = None,
+    ) -> Any:
         """Call a function once for each replica, with its components of the distributed arguments.
 
         Args:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.estimator.public_heads import PublicHead, train_op_of
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
@@ -51,7 +52,7 @@ class MultiHead(PublicHead):
         """How many logits all heads have."""
         return sum(head.logits_dimension for head in self._heads)
 
-    def _parts(self, logits):
+    def _parts(self, logits: TensorLike):
         if isinstance(logits, dict):
             return [logits[head.name] for head in self._heads]
         return split(logits, [head.logits_dimension for head in self._heads], axis=-1)

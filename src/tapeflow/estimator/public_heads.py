@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow import train
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.estimator import heads
@@ -95,12 +95,12 @@ class PublicHead:
         """How many logits an example has."""
         return self.kind.logits_dimension
 
-    def create_loss(self, features, mode, logits, labels):
+    def create_loss(self, features, mode, logits: TensorLike, labels: TensorLike):
         """A LossSpec: the loss of a batch, of each example, the weights and the labels as they are compared."""
         return LossSpec(*self.kind.loss_of(features, logits, labels))
 
     def loss(
-        self, labels: Any, logits: Tensor, features: Any = None, mode: str | None = None,
+        self, labels: TensorLike, logits: Tensor, features: Any = None, mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> Tensor:  # fmt: skip
         """The loss of a batch, a scalar, with `regularization_losses` added."""
@@ -113,7 +113,7 @@ class PublicHead:
         return found if keys is None else {key: found[key] for key in keys}
 
     def create_estimator_spec(
-        self, features: Any, mode: str, logits: Tensor, labels: Any = None, optimizer: Any = None,
+        self, features: Any, mode: str, logits: Tensor, labels: TensorLike | None = None, optimizer: Any = None,
         train_op_fn: Callable[..., Any] | None = None, regularization_losses: Sequence[Tensor] | None = None,
         trainable_variables: Sequence[Any] | None = None, update_ops: Sequence[Any] | None = None,
     ) -> EstimatorSpec:  # fmt: skip
@@ -218,7 +218,7 @@ def _linked(kind, inverse_link_fn):
     if inverse_link_fn is None:
         return kind
 
-    def predictions(logits):
+    def predictions(logits: TensorLike):
         return {"predictions": inverse_link_fn(logits), "logits": logits}
 
     def exports(found):
@@ -274,7 +274,7 @@ class _ManyLabels(heads.Head):
         self._names = list(vocabulary or ())
         self.logits_dimension = number
 
-    def labels(self, labels):
+    def labels(self, labels: TensorLike):
         """(n, classes) of 0 and 1."""
         if isinstance(labels, SparseTensor):
             if labels.dtype == dtypes.string:
@@ -283,16 +283,16 @@ class _ManyLabels(heads.Head):
             labels = to_indicator(cast(labels, dtypes.int64), self.logits_dimension)
         return cast(labels, dtypes.float32)
 
-    def losses(self, labels, logits):
+    def losses(self, labels: TensorLike, logits: TensorLike):
         """The mean over the classes, (n, 1)."""
         found = sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
         return reduce_mean(found, axis=-1, keepdims=True)
 
-    def predictions(self, logits):
+    def predictions(self, logits: TensorLike):
         """The logits and the probabilities of all classes."""
         return {"logits": logits, "probabilities": sigmoid(logits, name="probabilities")}
 
-    def exports(self, predictions):
+    def exports(self, predictions: TensorLike):
         """What the model exports."""
         value = PredictOutput(predictions)
         return {"serving_default": value, "predict": value}

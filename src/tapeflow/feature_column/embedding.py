@@ -96,7 +96,7 @@ class EmbeddingColumn(
 
 @public
 def embedding_column(
-    categorical_column: Any, dimension: int, combiner: str = "mean", initializer: Any = None,
+    categorical_column: Any, dimension: int, combiner: str = "mean", initializer: Callable[..., Any] | None = None,
     ckpt_to_load_from: str | None = None, tensor_name_in_ckpt=None, max_norm=None, trainable: bool = True,
     use_safe_embedding_lookup: bool = True,
 ):

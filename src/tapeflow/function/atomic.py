@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.structures import nest
@@ -43,7 +44,7 @@ class AtomicFunction:
             if x is not None
         ]
 
-    def call_preflattened(self, args: Any) -> Any:
+    def call_preflattened(self, args: Sequence[Any]) -> Any:
         """The structured result for flat tensors."""
         return self._concrete.call_flat(args)
 

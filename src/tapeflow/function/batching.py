@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
@@ -33,7 +33,7 @@ _PRIORITY = {
 }
 
 
-def _shapes(attrs: Any, inputs: Any) -> list[Any]:
+def _shapes(attrs: Mapping[str, Any], inputs: Any) -> list[Any]:
     shapes = [y.shape for y in attrs["f"].outputs]
     return [(None, *s.as_list()[1:]) if s.rank else None for s in shapes]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context, device_calls, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.variables import is_set
@@ -296,5 +297,5 @@ def _dense(dy: Any) -> Any:
     return dy.to_dense() if isinstance(dy, IndexedSlices) else convert_to_tensor(dy)
 
 
-def _zeros_like(x: Any) -> Any:
+def _zeros_like(x: TensorLike) -> Any:
     return ZerosLike(x)

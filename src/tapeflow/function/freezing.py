@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tapeflow.core import context, dtypes
@@ -30,7 +30,7 @@ __all__ = ["convert_variables_to_constants_v2", "convert_variables_to_constants_
 
 
 def convert_variables_to_constants_v2(
-    func: Any, lower_control_flow: bool = True, aggressive_inlining: bool = False
+    func: Callable[..., Any], lower_control_flow: bool = True, aggressive_inlining: bool = False
 ) -> WrappedFunction:
     """Freeze a function: its variables become constants with the values that they have now.
 
@@ -95,7 +95,7 @@ def convert_variables_to_constants_v2(
 
 
 def convert_variables_to_constants_v2_as_graph(
-    func: Any, lower_control_flow: bool = True, aggressive_inlining: bool = False
+    func: Callable[..., Any], lower_control_flow: bool = True, aggressive_inlining: bool = False
 ) -> tuple[WrappedFunction, Any]:
     """Freeze a function as `convert_variables_to_constants_v2` does.
 

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
 from tapeflow.graph.build import building, copied_tensors
@@ -117,7 +118,7 @@ class FuncGraph(Graph):
     def num_captures(self) -> int:
         return len(self._captured)
 
-    def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> SymbolicTensor:
+    def capture(self, tensor: Any, name: str | None = None, shape: ShapeLike | None = None) -> SymbolicTensor:
         """A tensor from outside as one of this graph.
 
         Raises TypeError for a tensor of a graph that is not around this one.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from tapeflow import _native, protos
 from tapeflow.api import api
 from tapeflow.core import context
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.variables import dtype_of, graph_parts
@@ -199,7 +201,7 @@ class Graph(Scopes, Collections, Elements):
         dtypes: Any = None,
         input_types: Any = None,
         name: str | None = None,
-        attrs: Any = None,
+        attrs: Mapping[str, Any] | None = None,
         op_def: Any = None,
         compute_shapes: bool = True,
         compute_device: bool = True,
@@ -287,7 +289,7 @@ class Graph(Scopes, Collections, Elements):
         """A block whose operations go to this graph."""
         return context.graph_scope(self)
 
-    def capture(self, tensor: Any, name: str | None = None, shape: Any = None) -> SymbolicTensor:
+    def capture(self, tensor: Any, name: str | None = None, shape: ShapeLike | None = None) -> SymbolicTensor:
         """A tensor from outside as one of this graph: an eager one becomes a constant.
 
         Raises ValueError for a tensor of another graph.

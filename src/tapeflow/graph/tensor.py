@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph import misuse
@@ -99,7 +100,7 @@ class SymbolicTensor(_native.Tensor):
     def _rank(self) -> int | None:
         return self.ndim
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds what `shape` knows. Raises ValueError where it contradicts what is known."""
         merged = self.shape.merge_with(as_shape(shape))
         self.shape_tuple = None if merged.rank is None else tuple(merged.as_list())
@@ -218,7 +219,7 @@ def _repr_shape(tensor: SymbolicTensor) -> str:
     return str(TensorShape(tensor.shape_tuple))
 
 
-def is_symbolic(x: Any) -> bool:
+def is_symbolic(x: TensorLike) -> bool:
     return isinstance(x, SymbolicTensor)
 
 

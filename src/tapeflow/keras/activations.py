@@ -60,7 +60,7 @@ def elu(x: Any, alpha: TensorLike = 1.0):
 
 @tensor_function
 @takes_old_names(alpha="negative_slope")
-def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0):
+def relu(x: TensorLike, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0):
     """max(x, 0), with a slope below `threshold` and an upper limit.
 
     The result is `max_value` above it, and negative_slope * (x - threshold) below the threshold.
@@ -134,7 +134,7 @@ def softsign(x: TensorLike):
 
 
 @tensor_function
-def softmax(x, axis=-1):
+def softmax(x, axis: int = -1):
     """exp(x) / sum(exp(x)) along `axis`.
 
     Args:

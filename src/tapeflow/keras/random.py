@@ -97,7 +97,7 @@ class SeedGenerator:
                 aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             )
 
-    def next(self, ordered=True):
+    def next(self, ordered: bool = True):
         """Return the current seed, two integers, and go on to the next.
 
         Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeflow.core.public import public
@@ -54,7 +55,7 @@ class _Compatible:
             raise RuntimeError("target compatibility isn't verified yet")
         return self._log
 
-    def _verify(self, args: Any, kwargs: Any) -> None:
+    def _verify(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         concrete = self.get_concrete_function(*args, **kwargs)
         converter = TFLiteConverter.from_concrete_functions([concrete])
         if self._target_spec is not None:

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 
 from tapeflow import protos
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -313,7 +314,7 @@ class _FunctionConverter(TFLiteConverter):
         return {self._key: compile_function(run, autograph=False).get_concrete_function(*self._specs)}
 
 
-def _type_name(dtype: Any) -> str:
+def _type_name(dtype: DTypeLike) -> str:
     return "None" if dtype is None else f"tf.{as_dtype(dtype).name}"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.graph.operation import Operation
 from tapeflow.lite.emitter import Emitter, Known, emits, refused
 from tapeflow.lite.mlir_text import element_type, quoted
@@ -117,7 +118,7 @@ def _place(emitter: Emitter, op: Operation, table: Table, keys: np.ndarray, aske
     )
 
 
-def _wider(emitter: Emitter, op: Operation, x: Value, axis: int, shape: Any) -> Value:
+def _wider(emitter: Emitter, op: Operation, x: Value, axis: int, shape: ShapeLike) -> Value:
     return emitter.op(ExpandDims, [x, Value.of_array(axis, dtypes.int32)], x.dtype, shape, op)
 
 

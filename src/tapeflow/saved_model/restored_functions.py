@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OpError
 from tapeflow.core.specs.protocol import from_placeholders
@@ -120,7 +121,7 @@ def results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
     def take(*_: Any) -> Any:
         return next(flat)
 
-    def filled(x: Any) -> Any:
+    def filled(x: TensorLike) -> Any:
         if isinstance(x, TensorSpec):
             return take()
         if isinstance(x, TypeSpec):
@@ -138,7 +139,7 @@ def results(message: Any, outputs: Sequence[SymbolicTensor], name: str) -> Any:
 
 
 def _argument_names(
-    args: Any, kwargs: Any, definition: Any, count: int, keywords: Sequence[str] | None
+    args: Sequence[Any], kwargs: Mapping[str, Any], definition: Any, count: int, keywords: Sequence[str] | None
 ) -> list[str]:
     if keywords is not None and len(keywords) == count:
         return list(keywords)
@@ -217,7 +218,7 @@ class RestoredFunction(Function):
         )
 
 
-def _shown(args: Any, kwargs: Any) -> str:
+def _shown(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     lines = "".join(f"\n    * {x}" for x in args)
     return f"  Positional arguments ({len(args)} total):{lines}\n  Keyword arguments: {kwargs}"
 

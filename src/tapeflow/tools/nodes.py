@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import protos
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.files.tensor_proto import make_ndarray, make_tensor_proto
 from tapeflow.graph.interchange.graph_util import copy_setting, node_name
@@ -28,7 +29,7 @@ def data_inputs(node: Any) -> list[str]:
     return [text for text in node.input if not text.startswith("^")]
 
 
-def constant(name: str, value: Any, dtype: Any = None) -> Any:
+def constant(name: str, value: Any, dtype: DTypeLike | None = None) -> Any:
     """A node with a value.
 
     Args:

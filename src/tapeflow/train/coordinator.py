@@ -92,7 +92,7 @@ class Coordinator:
         with self._lock:
             self._registered_threads.add(thread)
 
-    def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads=False):
+    def join(self, threads=None, stop_grace_period_secs=120, ignore_live_threads: bool = False):
         """Waits for the threads to end.
 
         Args:

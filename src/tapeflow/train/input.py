@@ -91,7 +91,7 @@ def limit_epochs(tensor: TensorLike, num_epochs: int | None = None, name: str | 
 @names_itself
 def input_producer(
     input_tensor: Any, element_shape=None, num_epochs: int | None = None, shuffle: bool = True,
-    seed: int | None = None, capacity=32, shared_name: str | None = None, summary_name: str | None = None,
+    seed: int | None = None, capacity: int = 32, shared_name: str | None = None, summary_name: str | None = None,
     name: str | None = None, cancel_op=None,
 ):  # fmt: skip
     """A queue of the rows of a tensor, filled by a QueueRunner.

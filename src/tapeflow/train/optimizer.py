@@ -57,7 +57,7 @@ class Optimizer(Protocol, ByRule):
 
     def minimize(
         self, loss: Tensor, global_step: Any = None, var_list=None, gate_gradients: int = GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, name: str | None = None,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
         grad_loss: TensorLike | None = None,
     ):
         """One step down: computes the gradients of `loss` (eagerly, a function) and applies them."""

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import zeros
 from tapeflow.train.slots import make_own, make_slot
@@ -45,10 +46,10 @@ class Protocol:
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
         return self._apply_dense(grad, handle)  # type: ignore[attr-defined]
 
-    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: TensorLike) -> Any:
         return self._apply_sparse(grad, indices, handle)  # type: ignore[attr-defined]
 
-    def _resource_apply_sparse_duplicate_indices(self, grad: Any, handle: Any, indices: Any) -> Any:
+    def _resource_apply_sparse_duplicate_indices(self, grad: Any, handle: Any, indices: TensorLike) -> Any:
         return self._resource_apply_sparse(grad, handle, indices)
 
     def _get_or_make_slot(self, var: Any, val: Any, slot_name: str, op_name: str) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
@@ -29,7 +29,7 @@ from tapeflow.ops.math.elementwise import sign
 from tapeflow.ops.random import functions
 
 
-def _sizes(shape: Any) -> Any:
+def _sizes(shape: ShapeLike) -> Any:
     """The sizes as a list; a tensor where some are known when the graph runs."""
     parts = shape if isinstance(shape, (list, tuple)) else [shape]
     if any(is_symbolic_tensor(part) for part in parts):

@@ -242,7 +242,7 @@ def _pair(labels, predictions):
 
 @public
 def absolute_difference(
-    labels: Any, predictions: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES,
+    labels: TensorLike, predictions: Any, weights: TensorLike = 1.0, scope=None, loss_collection: str | None = LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """|predictions - labels|.
@@ -286,7 +286,7 @@ def mean_squared_error(
 
 @public
 def cosine_distance(
-    labels: Any, predictions: Any, axis: int | None = None, weights: TensorLike = 1.0, scope=None,
+    labels: TensorLike, predictions: Any, axis: int | None = None, weights: TensorLike = 1.0, scope=None,
     loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS, dim: int | None = None,
 ):
     """1 - the cosine between vectors along `axis`, which must be of length 1 already.
@@ -335,7 +335,7 @@ def hinge_loss(
 
 @public
 def huber_loss(
-    labels: Any, predictions: Any, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
+    labels: TensorLike, predictions: Any, weights: TensorLike = 1.0, delta: TensorLike = 1.0, scope=None,
     loss_collection: str | None = LOSSES, reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """e^2 / 2 for |e| <= delta, delta |e| - delta^2 / 2 beyond.
@@ -417,7 +417,7 @@ def mean_pairwise_squared_error(
 
 @public
 def sigmoid_cross_entropy(
-    multi_class_labels: TensorLike, logits: TensorLike, weights=1.0, label_smoothing: Any = 0, scope=None,
+    multi_class_labels: TensorLike, logits: TensorLike, weights: float = 1.0, label_smoothing: Any = 0, scope=None,
     loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of independent labels and sigmoid(logits).
@@ -447,7 +447,7 @@ def sigmoid_cross_entropy(
 
 @public
 def softmax_cross_entropy(
-    onehot_labels: TensorLike, logits: Any, weights=1.0, label_smoothing: Any = 0, scope=None,
+    onehot_labels: TensorLike, logits: Any, weights: float = 1.0, label_smoothing: Any = 0, scope=None,
     loss_collection: str | None = LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """Cross-entropy of rows of probabilities and softmax(logits).

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,8 @@ def _value(variable: Any) -> Any:
 
 
 def _chosen(
-    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, device: int, sizes: Sequence[int]
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Mapping[str, Any], device: int,
+    sizes: Sequence[int]
 ) -> int:
     """The index of the device that a call runs on: that of its variables, of the scope, of its inputs."""
     for v in variables:
@@ -113,7 +114,7 @@ def _chosen(
     return device if device > 0 else elsewhere[0] if elsewhere else 0
 
 
-def _of_the_host(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> bool:
+def _of_the_host(row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], sizes: Sequence[int]) -> bool:
     """Whether a call only computes int32, of which TensorFlow keeps the results in the host's memory."""
     kinds = [x.dtype for x in inputs]
     results = row.schema.output_dtypes(kinds, row.schema.filled(attrs), sizes)
@@ -286,7 +287,7 @@ def _compilable(tensor: Any, variable: Any) -> bool:
 
 
 def _positions(
-    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, sizes: Sequence[int]
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Mapping[str, Any], sizes: Sequence[int]
 ) -> tuple[int, ...]:
     """Which inputs the shape rule reads the values of, or the kernel has to know."""
     watched = [

@@ -14,6 +14,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.variables import is_set
 from tapeflow.graph.func_graph import FuncGraph
@@ -134,7 +135,7 @@ class Executable:
             return (_VARIABLE, None) if constant is None else (_OWN_VARIABLE, constant.numpy())
         return (_ARRAY, None) if constant is None else (_KEPT, self._memory.constant(constant))
 
-    def _argument(self, x: Any) -> Any:
+    def _argument(self, x: TensorLike) -> Any:
         return self._memory.array_of(x)
 
     def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:

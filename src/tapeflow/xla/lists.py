@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.xla.importing import jax, jnp
 from tapeflow.xla.values import ListValue, parsed_shape, require_list
@@ -33,12 +34,12 @@ def _index(list_: ListValue, index: Any) -> Any:
 
 
 @_op
-def empty_tensor_list(attrs: Any, element_shape: Any, max_num_elements: Any) -> list[Any]:
+def empty_tensor_list(attrs: Mapping[str, Any], element_shape: Any, max_num_elements: Any) -> list[Any]:
     return [ListValue(attrs["element_dtype"], parsed_shape(element_shape), None, 0)]
 
 
 @_op
-def tensor_list_reserve(attrs: Any, element_shape: Any, num_elements: Any) -> list[Any]:
+def tensor_list_reserve(attrs: Mapping[str, Any], element_shape: Any, num_elements: Any) -> list[Any]:
     shape, count = parsed_shape(element_shape), int(num_elements)
     made = ListValue(attrs["element_dtype"], shape, None, count)
     if shape is not None and None not in shape:
@@ -47,7 +48,7 @@ def tensor_list_reserve(attrs: Any, element_shape: Any, num_elements: Any) -> li
 
 
 @_op
-def tensor_list_push_back(attrs: Any, handle: Any, tensor: Any) -> list[Any]:
+def tensor_list_push_back(attrs: Mapping[str, Any], handle: Any, tensor: Any) -> list[Any]:
     old = require_list(handle)
     constant = _still_constant(old, tensor)
     if constant is not None and old.constant is not None and old.buffer is None:
@@ -74,7 +75,7 @@ def _still_constant(old: ListValue, tensor: Any) -> Any:
 
 
 @_op
-def tensor_list_pop_back(attrs: Any, handle: Any, element_shape: Any) -> list[Any]:
+def tensor_list_pop_back(attrs: Mapping[str, Any], handle: Any, element_shape: Any) -> list[Any]:
     old = require_list(handle)
     length = old.length - 1
     if old.constant is not None:
@@ -86,7 +87,7 @@ def tensor_list_pop_back(attrs: Any, handle: Any, element_shape: Any) -> list[An
 
 
 @_op
-def tensor_list_set_item(attrs: Any, handle: Any, index: Any, item: Any) -> list[Any]:
+def tensor_list_set_item(attrs: Mapping[str, Any], handle: Any, index: Any, item: Any) -> list[Any]:
     old, item = require_list(handle), jnp.asarray(item)
     at = _index(old, index)
     length = old.length
@@ -100,7 +101,7 @@ def tensor_list_set_item(attrs: Any, handle: Any, index: Any, item: Any) -> list
 
 
 @_op
-def tensor_list_get_item(attrs: Any, handle: Any, index: Any, element_shape: Any) -> list[Any]:
+def tensor_list_get_item(attrs: Mapping[str, Any], handle: Any, index: Any, element_shape: Any) -> list[Any]:
     old = require_list(handle)
     if old.buffer is None:
         shape = parsed_shape(element_shape) if old.shape is None else old.shape
@@ -110,7 +111,7 @@ def tensor_list_get_item(attrs: Any, handle: Any, index: Any, element_shape: Any
 
 
 @_op
-def tensor_list_length(attrs: Any, handle: Any) -> list[Any]:
+def tensor_list_length(attrs: Mapping[str, Any], handle: Any) -> list[Any]:
     length = require_list(handle).length
     return [np.asarray(length, np.int32) if isinstance(length, int) else length]
 
@@ -125,7 +126,7 @@ def tensor_list_element_shape(attrs: Any, handle: Any) -> list[Any]:
 
 
 @_op
-def tensor_list_resize(attrs: Any, handle: Any, size: Any) -> list[Any]:
+def tensor_list_resize(attrs: Mapping[str, Any], handle: Any, size: Any) -> list[Any]:
     old, count = require_list(handle), int(size)
     old.known_length()
     if old.buffer is None:
@@ -134,7 +135,7 @@ def tensor_list_resize(attrs: Any, handle: Any, size: Any) -> list[Any]:
 
 
 @_op
-def tensor_list_stack(attrs: Any, handle: Any, element_shape: Any) -> list[Any]:
+def tensor_list_stack(attrs: Mapping[str, Any], handle: Any, element_shape: Any) -> list[Any]:
     return [_stacked(require_list(handle), element_shape)]
 
 
@@ -151,20 +152,20 @@ def _stacked(values: ListValue, element_shape: Any) -> Any:
 
 
 @_op
-def tensor_list_from_tensor(attrs: Any, tensor: Any, element_shape: Any) -> list[Any]:
+def tensor_list_from_tensor(attrs: Mapping[str, Any], tensor: Any, element_shape: Any) -> list[Any]:
     tensor = jnp.asarray(tensor)
     return [ListValue(dtypes.as_dtype(tensor.dtype), tuple(tensor.shape[1:]), tensor, tensor.shape[0])]
 
 
 @_op
-def tensor_list_gather(attrs: Any, handle: Any, indices: Any, element_shape: Any) -> list[Any]:
+def tensor_list_gather(attrs: Mapping[str, Any], handle: Any, indices: TensorLike, element_shape: Any) -> list[Any]:
     old = require_list(handle)
     return [_stacked(old.with_buffer(old.buffer, old.capacity), element_shape)[jnp.asarray(indices)]]
 
 
 @_op
 def tensor_list_scatter_v2(
-    attrs: Any, tensor: Any, indices: Any, element_shape: Any, num_elements: Any
+    attrs: Mapping[str, Any], tensor: Any, indices: TensorLike, element_shape: Any, num_elements: Any
 ) -> list[Any]:
     tensor = jnp.asarray(tensor)
     count = int(num_elements)
@@ -179,7 +180,7 @@ def tensor_list_scatter_v2(
 
 @_op
 def tensor_list_scatter_into_existing_list(
-    attrs: Any, handle: Any, tensor: Any, indices: Any
+    attrs: Mapping[str, Any], handle: Any, tensor: Any, indices: TensorLike
 ) -> list[Any]:
     old, tensor = require_list(handle), jnp.asarray(tensor)
     count = old.known_length()
@@ -192,7 +193,7 @@ def tensor_list_scatter_into_existing_list(
 
 @_op
 def tensor_list_concat_v2(
-    attrs: Any, handle: Any, element_shape: Any, leading_dims: Any
+    attrs: Mapping[str, Any], handle: Any, element_shape: Any, leading_dims: Any
 ) -> list[Any]:
     values = _stacked(require_list(handle), element_shape)
     if values.ndim < 2:
@@ -202,7 +203,7 @@ def tensor_list_concat_v2(
 
 
 @_op
-def tensor_list_split(attrs: Any, tensor: Any, element_shape: Any, lengths: Any) -> list[Any]:
+def tensor_list_split(attrs: Mapping[str, Any], tensor: Any, element_shape: Any, lengths: Any) -> list[Any]:
     tensor = jnp.asarray(tensor)
     sizes = {int(n) for n in lengths}
     if len(sizes) > 1:

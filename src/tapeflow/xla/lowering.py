@@ -7,7 +7,7 @@ and the arithmetic on it. What operations change (variables, random streams) goe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def checks(op: Operation) -> bool:
     return (op.type in _DROPPED and bool(op.inputs)) or (op.row is not None and op.row.checks)
 
 
-def of_shapes(row: Any, attrs: Any, inputs: Sequence[Any]) -> list[Any] | None:
+def of_shapes(row: Any, attrs: Mapping[str, Any], inputs: Sequence[Any]) -> list[Any] | None:
     """The outputs of a call that depends on the shapes of its inputs alone; None for another one."""
     if row.of_shape is None:
         return None
@@ -224,7 +224,7 @@ def _small(op: Operation) -> bool:
     return total <= _LARGEST_FOLDED
 
 
-def _run_now(row: Any, inputs: Sequence[Any], attrs: Any, sizes: Sequence[int]) -> list[Any]:
+def _run_now(row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], sizes: Sequence[int]) -> list[Any]:
     """The outputs of a call whose inputs are known."""
     # As tensors: an array may become of the dtype that a row prefers.
     tensors = [x if x.dtype == object else tensor_of(x, rows.dtype_of(x)) for x in inputs]

@@ -14,6 +14,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
@@ -124,7 +125,7 @@ class MeshMemory:
 class ShardedFunction(Executable):
     """A function on the devices of a mesh, each with a part of its arguments' first axes: it computes what one does."""
 
-    def _argument(self, x: Any) -> Any:
+    def _argument(self, x: TensorLike) -> Any:
         return self._memory.shared_out(x)
 
     def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OpError, UnimplementedError
 from tapeflow.ops import shape_inference
@@ -104,7 +105,7 @@ def run(
     return [jnp.asarray(x, t.as_numpy_dtype) for x, t in zip(outputs, wanted, strict=True)]
 
 
-def is_variable(x: Any) -> bool:
+def is_variable(x: TensorLike) -> bool:
     return hasattr(x, "assign")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tapeflow.compat import v1
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.function.function import function
 
@@ -130,7 +131,7 @@ class _CompiledModel:
         self._model_fn = model_fn
         functools.update_wrapper(self, model_fn)
 
-    def __call__(self, features: Any, labels: Any, mode: str, params: Mapping[str, Any]) -> Any:
+    def __call__(self, features: Any, labels: TensorLike, mode: str, params: Mapping[str, Any]) -> Any:
         if params.get("use_tpu"):
             return self._spec(features, labels, mode, params)
         if mode == v1.estimator.ModeKeys.TRAIN:
@@ -139,7 +140,7 @@ class _CompiledModel:
             return self._evaluated(features, labels, params)
         raise NotImplementedError(f"{mode} is not implemented, only TRAIN and EVAL are supported")
 
-    def _trained(self, features: Any, labels: Any, params: Any) -> Any:
+    def _trained(self, features: Any, labels: TensorLike, params: Any) -> Any:
         made = []
 
         def step():
@@ -154,7 +155,7 @@ class _CompiledModel:
             v1.estimator.ModeKeys.TRAIN, loss=loss, train_op=train_op, scaffold=_scaffold(made[0])
         )
 
-    def _evaluated(self, features: Any, labels: Any, params: Any) -> Any:
+    def _evaluated(self, features: Any, labels: TensorLike, params: Any) -> Any:
         made: list[Any] = []
 
         def step():
@@ -172,7 +173,7 @@ class _CompiledModel:
             scaffold=_scaffold(scaffold_fn),
         )  # fmt: skip
 
-    def _spec(self, features: Any, labels: Any, mode: str, params: Any) -> Any:
+    def _spec(self, features: Any, labels: TensorLike, mode: str, params: Any) -> Any:
         names = inspect.getfullargspec(self._model_fn).args
         known = {"mode": mode, "params": params}
         given = {name: value for name, value in known.items() if name in names}

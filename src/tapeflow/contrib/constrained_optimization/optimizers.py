@@ -60,7 +60,8 @@ class ConstrainedOptimizer(abc.ABC):
 
     def minimize_unconstrained(
         self, minimization_problem, global_step: Variable | None = None, var_list: Sequence[Any] | None = None,
-        gate_gradients: int = _GATE_OP, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+        gate_gradients: int = _GATE_OP, aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
         name: str | None = None, grad_loss: TensorLike | None = None,
     ):  # fmt: skip
         """The operation of a step that heeds the objective only; see `tf.train.Optimizer.minimize`."""
@@ -72,7 +73,7 @@ class ConstrainedOptimizer(abc.ABC):
 
     def minimize(
         self, minimization_problem, unconstrained_steps=None, global_step: Variable | None = None,
-        var_list: Sequence[Any] | None = None, gate_gradients: int = _GATE_OP, aggregation_method=None,
+        var_list: Sequence[Any] | None = None, gate_gradients: int = _GATE_OP, aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False, name: str | None = None, grad_loss: TensorLike | None = None,
     ):  # fmt: skip
         """The operation of a step.

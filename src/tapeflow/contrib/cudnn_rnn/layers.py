@@ -99,7 +99,7 @@ class _CudnnRNN(Layer):
         """The shapes of the states: [layers times directions, batch, units]."""
         return ([self._num_layers * self.num_dirs, batch_size, self._num_units],)
 
-    def _first_parameters(self, _shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def _first_parameters(self, _shape: Any, dtype: DTypeLike | None = None, partition_info: Any = None) -> Tensor:
         weights = [self._kernel_initializer(each, dtype=self._kind) for each in self.canonical_weight_shapes]
         biases = [self._bias_initializer(each, dtype=self._kind) for each in self.canonical_bias_shapes]
         return CudnnRNNCanonicalToParams(

@@ -80,7 +80,7 @@ class MultivariateNormalTriL(Distribution):
     def _event_shape_tensor(self):
         return shape_of(self._wide_loc)[-1:]
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         shape = concat([[n], shape_of(self._wide_loc)], 0)
         normal = random_normal(shape, dtype=self.dtype, seed=seed)
         return self._loc + matmul(self._tril, normal[..., None])[..., 0]
@@ -148,7 +148,7 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
 
     # Without the matrix.
 
-    def _sample_n(self, n, seed=None):
+    def _sample_n(self, n, seed: int | None = None):
         shape = concat([[n], shape_of(self._wide_loc)], 0)
         return self._loc + self._stddevs * random_normal(shape, dtype=self.dtype, seed=seed)
 

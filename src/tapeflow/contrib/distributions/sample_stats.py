@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import zeros
@@ -36,7 +36,7 @@ _ROUNDINGS = {"lower": ceil, "higher": floor, "nearest": round_}
 
 
 def percentile(
-    x: Any, q: Any, axis: Any = None, interpolation: str | None = None, keep_dims: bool = False,
+    x: TensorLike, q: Any, axis: AxisLike | None = None, interpolation: str | None = None, keep_dims: bool = False,
     validate_args: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The element below which `q` percent of the elements are; no values between elements are made.
@@ -110,7 +110,7 @@ def _flat_at_the_end(x: Any, axes: list[int]) -> Tensor:
 
 
 def auto_correlation(
-    x: Any, axis: int = -1, max_lags: TensorLike | None = None, center: bool = True, normalize: bool = True,
+    x: TensorLike, axis: int = -1, max_lags: TensorLike | None = None, center: bool = True, normalize: bool = True,
     name: str = "auto_correlation",
 ) -> Tensor:  # fmt: skip
     """The means of the products of a series with itself, later by 0, 1, ... `max_lags` steps.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import (
@@ -27,11 +28,11 @@ from tapeflow.v1.distributions.base import checked
 __all__ = ["diag_scale", "is_diagonal", "scale_vectors", "solve_vectors", "tril_scale"]
 
 
-def _tensor(x: Any) -> Any:
+def _tensor(x: TensorLike) -> Any:
     return None if x is None else convert_to_tensor(x)
 
 
-def _checked_diagonal(x: Any, diagonal: Any, validate_args: bool, positive: bool) -> Any:
+def _checked_diagonal(x: TensorLike, diagonal: Any, validate_args: bool, positive: bool) -> Any:
     def check() -> Any:
         if positive:
             return assert_positive(diagonal(x), message="diagonal part must be positive")

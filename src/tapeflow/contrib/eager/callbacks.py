@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ class InfOrNanError(Exception):
 
 
 def inf_nan_callback(
-    op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any, check_inf: bool = True,
+    op_type: str, inputs: Any, attrs: Mapping[str, Any], outputs: Any, op_name: Any, check_inf: bool = True,
     check_nan: bool = True, action: Any = ExecutionCallback.RAISE,
 ) -> None:  # fmt: skip
     """Raises InfOrNanError, or does what `action` says, where an output has infinity or NaN."""
@@ -67,14 +67,16 @@ def inf_nan_callback(
 
 
 def inf_callback(
-    op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any, action: Any = ExecutionCallback.RAISE
+    op_type: str, inputs: Any, attrs: Mapping[str, Any], outputs: Any, op_name: Any,
+    action: Any = ExecutionCallback.RAISE
 ) -> None:  # fmt: skip
     """`inf_nan_callback` for infinity."""
     inf_nan_callback(op_type, inputs, attrs, outputs, op_name, True, False, action)
 
 
 def nan_callback(
-    op_type: str, inputs: Any, attrs: Any, outputs: Any, op_name: Any, action: Any = ExecutionCallback.RAISE
+    op_type: str, inputs: Any, attrs: Mapping[str, Any], outputs: Any, op_name: Any,
+    action: Any = ExecutionCallback.RAISE
 ) -> None:  # fmt: skip
     """`inf_nan_callback` for NaN."""
     inf_nan_callback(op_type, inputs, attrs, outputs, op_name, False, True, action)

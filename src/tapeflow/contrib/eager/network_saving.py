@@ -11,6 +11,7 @@ from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.checkpoint.state import latest_checkpoint
+from tapeflow.core.annotations import Variable
 from tapeflow.core.variables import shared_name_of
 
 
@@ -46,7 +47,7 @@ def _names(network: Any, map_func: Any) -> dict[str, Any]:
     return found
 
 
-def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
+def save_network_checkpoint(network, save_path, global_step: Variable | None = None, map_func=None):
     """Writes the variables of a network; returns the path. Raises ValueError where it has none yet."""
     if not network.built:
         raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import context
@@ -11,7 +12,8 @@ from tapeflow.graph.graph import Graph
 
 
 def run_test_in_graph_and_eager_modes(
-    func: Any = None, config: Any = None, use_gpu: bool = True, reset_test: bool = True, **kwargs: Any
+    func: Callable[..., Any] | None = None, config: Any = None, use_gpu: bool = True, reset_test: bool = True,
+    **kwargs: Any
 ) -> Any:
     """The decorator of a test method: it runs eagerly, and in a session of a graph of its own.
 

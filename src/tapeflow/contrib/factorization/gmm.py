@@ -11,6 +11,7 @@ from tapeflow.compat import v1
 from tapeflow.contrib import learn
 from tapeflow.contrib.factorization.gmm_ops import GmmAlgorithm, gmm
 from tapeflow.contrib.factorization.kmeans import _ChoosesCenters, _points
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 
 
@@ -35,7 +36,7 @@ class GMM(learn.Estimator):
         self, num_clusters: int, model_dir: str | None = None, random_seed: int = 0, params: str = "wmc",
         initial_clusters: Any = "random", covariance_type: str = "full", config=None,
     ):  # fmt: skip
-        def model_fn(features, labels, mode, config):
+        def model_fn(features, labels: TensorLike, mode, config):
             loss, scores, found, train_op, init_op, initialized = gmm(
                 _points(features, None), initial_clusters, num_clusters, random_seed, covariance_type, params
             )

@@ -18,7 +18,7 @@ __all__ = [
 _Blocks = dict[tuple[int, ...], Any]
 
 
-def _orthogonal(size: int, dtype: Any, seed: int | None) -> Any:
+def _orthogonal(size: int, dtype: DTypeLike, seed: int | None) -> Any:
     q, r = v1.linalg.qr(v1.random_normal([size, size], dtype=dtype, seed=seed))
     return q * v1.sign(v1.linalg.diag_part(r))
 

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import threading
+from collections.abc import Callable
 from typing import Any
 
 __all__ = [
@@ -39,12 +40,12 @@ def _described(op: Any) -> tuple[str, str]:
     return op.__module__, op.__name__
 
 
-def _defaults(func: Any) -> tuple[str, ...]:
+def _defaults(func: Callable[..., Any]) -> tuple[str, ...]:
     parameters = inspect.signature(func).parameters.values()
     return tuple(p.name for p in parameters if p.default is not p.empty)
 
 
-def add_arg_scope(func: Any) -> Any:
+def add_arg_scope(func: Callable[..., Any]) -> Any:
     """The decorator of functions that take arguments from scopes; what a call gives goes first."""
     key = str(_described(func)) + f" at {id(func)}"
     _arguments[key] = _defaults(func)
@@ -60,12 +61,12 @@ def add_arg_scope(func: Any) -> Any:
     return with_scope
 
 
-def has_arg_scope(func: Any) -> bool:
+def has_arg_scope(func: Callable[..., Any]) -> bool:
     """Whether a function takes arguments from scopes."""
     return arg_scope_func_key(func) in _arguments
 
 
-def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
+def arg_scoped_arguments(func: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the arguments that a scope may set. Raises AssertionError for a function that takes none."""
     if not has_arg_scope(func):
         raise AssertionError(f"{func} has no arg_scope")

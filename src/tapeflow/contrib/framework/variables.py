@@ -81,7 +81,8 @@ def global_variable(
 def variable(
     name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None, initializer=None,
     regularizer: Callable[..., Any] | None = None, trainable: bool = True, collections: Sequence[str] | None = None,
-    caching_device=None, device=None, partitioner=None, custom_getter: Callable[..., Any] | None = None,
+    caching_device: str | Callable[..., Any] | None = None, device=None, partitioner: Callable[..., Any] | None = None,
+    custom_getter: Callable[..., Any] | None = None,
     use_resource=None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
 ):  # fmt: skip
@@ -102,7 +103,8 @@ def variable(
 def model_variable(
     name: str, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32, initializer=None,
     regularizer: Callable[..., Any] | None = None, trainable: bool = True, collections: Collections | None = None,
-    caching_device=None, device=None, partitioner=None, custom_getter: Callable[..., Any] | None = None,
+    caching_device: str | Callable[..., Any] | None = None, device=None, partitioner: Callable[..., Any] | None = None,
+    custom_getter: Callable[..., Any] | None = None,
     use_resource=None, synchronization: VariableSynchronization = VariableSynchronization.AUTO,
     aggregation: VariableAggregation = VariableAggregation.NONE,
 ):  # fmt: skip

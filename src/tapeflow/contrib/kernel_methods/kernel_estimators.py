@@ -9,6 +9,7 @@ from tapeflow.compat import v1
 from tapeflow.contrib import layers, learn
 from tapeflow.contrib.kernel_methods.dense_kernel_mapper import DenseKernelMapper
 from tapeflow.contrib.layers.columns.numeric import _RealValuedColumn
+from tapeflow.core.annotations import TensorLike
 
 __all__ = ["KernelLinearClassifier"]
 
@@ -43,7 +44,7 @@ class KernelLinearClassifier(learn.LinearClassifier):
         mapped = {column: each for column, each in maps.items() if _is_mapped(column)}
         columns = [*(feature_columns or ()), *(_mapped_column(column, each) for column, each in mapped.items())]
 
-        def with_mapped(features: dict[str, Any], labels: Any):
+        def with_mapped(features: dict[str, Any], labels: TensorLike):
             made = {
                 _name(column): v1.concat([each.map(features[column.name]) for each in of_column], 1)
                 for column, of_column in mapped.items()

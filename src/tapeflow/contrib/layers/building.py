@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.contrib.framework.variables import model_variable
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs, get_variable_collections
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.v1.variable_scoping import variable_scope
 
@@ -15,7 +17,8 @@ def getter(rename: dict[str, str] | None = None) -> Any:
     """A getter of variables of the model: the weights of a layer go by the names of contrib."""
 
     def get(
-        inner: Any, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None,
+        inner: Any, name: str, shape: ShapeLike | None = None, dtype: DTypeLike | None = None,
+        initializer: Callable[..., Any] | None = None,
         regularizer: Any = None, trainable: Any = True, collections: Any = None,
         caching_device: Any = None, partitioner: Any = None, synchronization: Any = None,
         aggregation: Any = None, **kwargs: Any,

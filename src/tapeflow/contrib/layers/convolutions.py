@@ -52,10 +52,11 @@ def _keras_format(data_format: str | None):
 
 @add_arg_scope
 def convolution(
-    inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1,
+    inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None, rate=1,
     activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
     weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, scope=None, conv_dims=None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, scope=None, conv_dims=None,
 ):  # fmt: skip
     """A convolution over one, two or three axes, as many as the inputs have; with a normalizer it has no biases.
 

@@ -14,7 +14,7 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.core.annotations import ShapeLike
+from tapeflow.core.annotations import Collections, ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
@@ -41,8 +41,10 @@ _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "movi
 def batch_norm(
     inputs, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
     activation_fn=None, param_initializers=None, param_regularizers=None,
-    updates_collections: str = "update_ops", is_training: bool = True, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable: bool = True, batch_weights=None, fused: bool | None = None,
+    updates_collections: str = "update_ops", is_training: bool = True, reuse=None,
+    variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, batch_weights=None,
+    fused: bool | None = None,
     data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False,
     renorm_clipping=None, renorm_decay: float = 0.99, adjustment=None,
 ):  # fmt: skip
@@ -181,7 +183,8 @@ def _parameters(
 @add_arg_scope
 def layer_norm(
     inputs, center: bool = True, scale: bool = True, activation_fn=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable: bool = True, begin_norm_axis=1,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, begin_norm_axis=1,
     begin_params_axis=-1, scope=None,
 ):  # fmt: skip
     """Each example normalised by the mean and variance of its own (Ba et al. 2016).

@@ -181,7 +181,7 @@ def _multiplied(pairs, multipliers):
 
 
 def adaptive_clipping_fn(
-    std_factor: float = 2.0, decay: float = 0.95, static_max_norm=None, global_step=None,
+    std_factor: float = 2.0, decay: float = 0.95, static_max_norm=None, global_step: Variable | None = None,
     report_summary: bool = False, epsilon: float = 1e-8, name: str | None = None,
 ):  # fmt: skip
     """A function that clips gradients to a norm that follows their own, some deviations of its logarithm above."""

@@ -65,7 +65,7 @@ def _shapes(call: Any) -> list[Any]:
     "input: string -> label: label_dtype, feature_indices: int64, feature_values: dtype, feature_shape: int64",
     attrs={"dtype": dtype(dtypes.float32), "label_dtype": dtype(dtypes.int64), "num_features": integer},
     shape=_shapes, only_here="TensorFlow had the op, and has removed it")  # fmt: skip
-def DecodeLibsvm(xp: ModuleType, input: Array, dtype: Any, label_dtype: Any, num_features: int):
+def DecodeLibsvm(xp: ModuleType, input: Array, dtype: DTypeLike, label_dtype: Any, num_features: int):
     """The labels of lines, and the parts of a sparse tensor of their features."""
     if num_features < 1:
         raise invalid(f"Invalid number of features \"{num_features}\"")

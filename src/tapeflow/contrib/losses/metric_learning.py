@@ -6,11 +6,10 @@ Embeddings are [batch, size], labels [batch], integers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tapeflow.contrib.losses.clustering import cluster_loss, pairwise_distance
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -57,7 +56,7 @@ def _alike(labels: TensorLike) -> Tensor:
     return equal(column, transpose(column))
 
 
-def _positives(alike: Tensor, dtype: Any) -> Tensor:
+def _positives(alike: Tensor, dtype: DTypeLike) -> Tensor:
     """1 for pairs of one label, without those of an embedding with itself."""
     return cast(alike, dtype) - diag(ones(stack([shape(alike)[0]]), dtype))
 

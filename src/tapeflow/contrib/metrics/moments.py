@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.diagonal import diag_part
@@ -27,7 +28,8 @@ from tapeflow.v1.variable_scoping import variable_scope
 
 
 def streaming_concat(
-    values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name: str | None = None
+    values, axis: int = 0, max_size=None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None
 ):
     """All values so far, side by side along an axis, or the first `max_size` of them.
 
@@ -64,7 +66,10 @@ def streaming_concat(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def count(values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None):
+def count(
+    values, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
+):
     """The number of values, or the sum of their weights. Raises RuntimeError eagerly."""
     graph_only("count")
     with variable_scope(name, "count", (values, weights)):
@@ -123,7 +128,8 @@ def _unbiased(comoment, number, name: str):
 
 
 def streaming_pearson_correlation(
-    predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
+    predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):
     """The correlation of predictions and labels."""

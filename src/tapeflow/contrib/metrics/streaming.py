@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.ops.indexing.top_k import in_top_k_v1 as in_top_k
 from tapeflow.ops.math.casting import cast
 from tapeflow.v1 import metrics as _metrics
@@ -38,7 +39,7 @@ streaming_percentage_less = _metrics.percentage_below
 
 
 def _predictions_first(name: str, metric):
-    def streaming(predictions, labels, *args, **kwargs):
+    def streaming(predictions: TensorLike, labels: TensorLike, *args, **kwargs):
         return metric(labels, predictions, *args, **kwargs)
 
     streaming.__name__ = streaming.__qualname__ = name
@@ -57,7 +58,8 @@ __all__ = [
 
 
 def streaming_recall_at_k(
-    predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None,
+    predictions: TensorLike, labels: TensorLike, k, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):
     """The share of examples whose label, of [batch], is among the k classes of the highest scores."""
@@ -66,8 +68,9 @@ def streaming_recall_at_k(
 
 
 def streaming_sparse_precision_at_top_k(
-    top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    top_k_predictions, labels: TensorLike, class_id=None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.precision_at_top_k`, with the predictions first. Raises ValueError for ones of rank 1."""
     return _metrics.precision_at_top_k(
@@ -76,8 +79,9 @@ def streaming_sparse_precision_at_top_k(
 
 
 def sparse_recall_at_top_k(
-    labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, top_k_predictions, class_id=None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """`tf.metrics.recall_at_top_k`. Raises ValueError for predictions of rank 1."""
     return _metrics.recall_at_top_k(

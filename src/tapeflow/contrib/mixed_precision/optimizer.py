@@ -38,7 +38,8 @@ class LossScaleOptimizer(tf.train.Optimizer):
 
     def compute_gradients(
         self, loss: Any, var_list: Sequence[Variable] | None = None, gate_gradients: int = tf.train.Optimizer.GATE_OP,
-        aggregation_method=None, colocate_gradients_with_ops: bool = False, grad_loss: TensorLike | None = None,
+        aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
+        grad_loss: TensorLike | None = None,
     ):
         """The pairs (gradient, variable) of the loss, computed from the scaled loss."""
         scale = self._loss_scale_manager.get_loss_scale()

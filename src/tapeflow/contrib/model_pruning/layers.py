@@ -7,6 +7,7 @@ from tapeflow.contrib.layers.building import collect_variable, finished, layer_s
 from tapeflow.contrib.layers.convolutions import SCOPE
 from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.contrib.model_pruning.core_layers import MaskedConv2D, MaskedFullyConnected
+from tapeflow.core.annotations import Collections
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1.initializers import zeros_initializer
@@ -19,10 +20,11 @@ _XAVIER, _ZEROS = xavier_initializer(), zeros_initializer()
 
 @add_arg_scope
 def masked_convolution(
-    inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=relu,
+    inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None, rate=1,
+    activation_fn=relu,
     normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER, weights_regularizer=None,
-    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None, variables_collections=None,
-    outputs_collections=None, trainable=True, scope=None,
+    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None, variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
 ):  # fmt: skip
     """A convolution of pictures whose weights are masked; its arguments are those of `contrib.layers.conv2d`.
 
@@ -57,7 +59,8 @@ masked_conv2d = masked_convolution
 def masked_fully_connected(
     inputs, num_outputs, activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
     weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
-    variables_collections=None, outputs_collections=None, trainable=True, scope=None,
+    variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
+    trainable: bool = True, scope=None,
 ):  # fmt: skip
     """A layer whose every output sees every input, by masked weights; see `contrib.layers.fully_connected`.
 

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.compat import v1
 from tapeflow.contrib.model_pruning import core_layers, pruning_utils
 from tapeflow.contrib.training.hparams import HParams
+from tapeflow.core.annotations import TensorLike
 from tapeflow.v1.partitioned import PartitionedVariable
 
 __all__ = [
@@ -16,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def apply_mask(x: Any, scope: Any = ""):
+def apply_mask(x: TensorLike, scope: Any = ""):
     """A weight times a mask of its own, a variable in a scope, which `Pruning` updates."""
     mask = pruning_utils.weight_mask_variable(x, scope)
     return core_layers.collect(mask, pruning_utils.weight_threshold_variable(x, scope), x)

@@ -20,7 +20,7 @@ def _norm(matrix: Tensor):
     return sqrt(reduce_sum(square(matrix)))
 
 
-def matrix_square_root(mat_a, mat_a_size, iter_count=100, ridge_epsilon=1e-4):
+def matrix_square_root(mat_a, mat_a_size, iter_count=100, ridge_epsilon: float = 1e-4):
     """The square root of a positive semi-definite matrix, by the Newton-Schulz iteration.
 
     `ridge_epsilon` times the identity is added first. The iteration ends when the error no longer falls.

@@ -89,12 +89,12 @@ class _Unit(LayerRNNCell):
         self._build(input_depth(inputs_shape))
         self.built = True
 
-    def _own(self, name, size):
+    def _own(self, name: str, size):
         """Weights by which each unit sees its own state, [1, size] in [-1, 1)."""
         start = initializers.random_uniform_initializer(-1, 1, dtype=self.variable_dtype)
         return self.add_weight(name, [1, size], initializer=start)
 
-    def _biases(self, name, size, initializer=None):
+    def _biases(self, name: str, size, initializer=None):
         return self.add_weight(name, [size], initializer=initializer or initializers.zeros_initializer())
 
 
@@ -121,7 +121,7 @@ class _Indy(_Unit):
         super().__init__(num_units, activation, reuse, name, dtype)
         self._kernel_start, self._bias_start = kernel_initializer, bias_initializer
 
-    def _kernels(self, name, depth, size):
+    def _kernels(self, name: str, depth, size):
         return self.add_weight(name, [depth, size], initializer=self._kernel_start)
 
 

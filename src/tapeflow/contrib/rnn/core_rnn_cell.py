@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.contrib.rnn.wrappers import (
@@ -21,7 +22,7 @@ from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 __all__ = ["EmbeddingWrapper", "InputProjectionWrapper", "OutputProjectionWrapper"]
 
 
-def _as_list(args: Any) -> list[Any]:
+def _as_list(args: Sequence[Any]) -> list[Any]:
     if args is None or (nest.is_nested(args) and not args):
         raise ValueError("`args` must be specified")
     return list(args) if nest.is_nested(args) else [args]
@@ -52,14 +53,14 @@ class _Linear:
                 start = bias_initializer or initializers.constant_initializer(0.0, dtype=kind)
                 self._bias = get_variable("bias", [output_size], dtype=kind, initializer=start)
 
-    def __call__(self, args: Any) -> Any:
+    def __call__(self, args: Sequence[Any]) -> Any:
         parts = _as_list(args)
         product = matmul(parts[0] if len(parts) == 1 else concat(parts, 1), self._kernel)
         return product if self._bias is None else bias_add(product, self._bias)
 
 
 def _linear(
-    args: Any, output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
+    args: Sequence[Any], output_size: int, bias: bool, bias_initializer: Any = None, kernel_initializer: Any = None
 ) -> Any:
     """`_Linear` made and called at once; a number for `bias_initializer` is what the biases start from."""
     if isinstance(bias_initializer, (int, float)):

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from tapeflow.contrib.rnn.gates import lstm_step, peephole
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.padding import pad
@@ -25,7 +25,7 @@ from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 __all__ = ["BidirectionalGridLSTMCell", "GridLSTMCell", "TimeFreqLSTMCell"]
 
 
-def _sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Tensor:
+def _sharded(name: str, shape: list[int], dtype: DTypeLike, shards: int) -> Tensor:
     """A matrix that is kept as `shards` variables of about as many rows. Raises ValueError for too many."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")

@@ -170,7 +170,7 @@ class LSTMBlockFusedCell(FusedRNNCell):
                 self._cell = LSTMCell(self.num_units, reuse=self._reuse, _scope=found, **self._options)
         return self._cell
 
-    def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
+    def __call__(self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None):
         """(outputs, last state). Raises ValueError where neither `initial_state` nor `dtype` is given."""
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs

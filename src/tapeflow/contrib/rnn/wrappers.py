@@ -35,7 +35,7 @@ class _Around(RNNCell):
     state_size = property(lambda self: self._cell.state_size)
     output_size = property(lambda self: self._cell.output_size)
 
-    def zero_state(self, batch_size, dtype: DTypeLike):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         return self._cell.zero_state(batch_size, dtype)
 
 
@@ -145,7 +145,7 @@ class AttentionCellWrapper(_Around):
     def state_size(self):
         return self._sizes if self._tuple else sum(self._sizes)
 
-    def zero_state(self, batch_size, dtype: DTypeLike):
+    def zero_state(self, batch_size: int, dtype: DTypeLike):
         return RNNCell.zero_state(self, batch_size, dtype)
 
     def call(self, inputs, state):

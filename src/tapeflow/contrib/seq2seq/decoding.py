@@ -74,7 +74,7 @@ def _empty(size: Tensor, dtype: DType, batch):
 
 def dynamic_decode(
     decoder, output_time_major: bool = False, impute_finished: bool = False, maximum_iterations=None,
-    parallel_iterations=32, swap_memory: bool = False, scope=None, **kwargs,
+    parallel_iterations: int = 32, swap_memory: bool = False, scope=None, **kwargs,
 ):  # fmt: skip
     """(outputs, final state, lengths of the sequences).
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow import train as _train
 from tapeflow.compat import v1
 from tapeflow.contrib.framework.variables import get_variables_to_restore
+from tapeflow.core.annotations import PathLike
 from tapeflow.train.global_step import get_or_create_global_step
 from tapeflow.v1.evaluation import (
     SummaryAtEndHook,
@@ -34,7 +38,7 @@ class _Restored(_train.SessionCreator):
 def evaluate_once(
     master, checkpoint_path, logdir, num_evals: int = 1, initial_op=None, initial_op_feed_dict=None,
     eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT,
-    summary_op_feed_dict=None, variables_to_restore=None, session_config=None, hooks=None,
+    summary_op_feed_dict=None, variables_to_restore=None, session_config=None, hooks: Sequence[Any] | None = None,
 ):  # fmt: skip
     """Restores a checkpoint, runs `eval_op` num_evals times, writes a summary; returns `final_op`'s value.
 
@@ -52,7 +56,8 @@ def evaluate_once(
 
 
 def _evaluated(
-    master, path, logdir, num_evals, begin, eval_op, eval_feed, final_op, final_feed, summary_op, summary_feed,
+    master, path: PathLike, logdir, num_evals, begin, eval_op, eval_feed, final_op, final_feed, summary_op,
+    summary_feed,
     variables_to_restore, config, hooks,
 ):  # fmt: skip
 
@@ -78,7 +83,7 @@ def evaluation_loop(
     init_fn=None, eval_op=None, eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None,
     summary_op=_USE_DEFAULT, summary_op_feed_dict=None, variables_to_restore=None,
     eval_interval_secs: int = 60, max_number_of_evaluations=None, session_config=None, timeout=None,
-    timeout_fn=None, hooks=None,
+    timeout_fn=None, hooks: Sequence[Any] | None = None,
 ):  # fmt: skip
     """`evaluate_once` of every checkpoint that appears; returns the value of the last.
 

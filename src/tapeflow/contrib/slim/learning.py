@@ -35,7 +35,7 @@ _USE_DEFAULT = 0
 def create_train_op(
     total_loss: TensorLike, optimizer: Any, global_step: int = _USE_DEFAULT, update_ops: Sequence[Any] | None = None,
     variables_to_train=None, clip_gradient_norm: float = 0, summarize_gradients: bool = False,
-    gate_gradients: int = 1, aggregation_method=None, colocate_gradients_with_ops: bool = False,
+    gate_gradients: int = 1, aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
     gradient_multipliers: Mapping[Any, Any] | None = None, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that trains and gives the loss; see `contrib.training.create_train_op`."""
@@ -77,7 +77,7 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
 
 def train(
     train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps: int = 1,
-    graph=None, master: str = "", is_chief: bool = True, global_step=None, number_of_steps=None,
+    graph=None, master: str = "", is_chief: bool = True, global_step: Variable | None = None, number_of_steps=None,
     init_op=_USE_DEFAULT, init_feed_dict=None, local_init_op=_USE_DEFAULT, init_fn=None,
     ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT, save_summaries_secs: int = 600,
     summary_writer=_USE_DEFAULT, startup_delay_steps: int = 0, saver=None, save_interval_secs: int = 600,

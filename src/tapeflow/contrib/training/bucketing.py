@@ -45,7 +45,7 @@ def _sizes(batch_size: Any, num_buckets: int):
 
 
 def bucket(
-    tensors, which_bucket, batch_size, num_buckets, num_threads: int = 1, capacity: int = 32,
+    tensors, which_bucket, batch_size: int, num_buckets, num_threads: int = 1, capacity: int = 32,
     bucket_capacities=None, shapes=None, dynamic_pad: bool = False, allow_smaller_final_batch: bool = False,
     keep_input: bool = True, shared_name=None, name: str | None = None,
 ):  # fmt: skip

@@ -118,7 +118,7 @@ def _estimated(labels: Tensor, classes: int, smoothing: int = 10):
 
 
 def stratified_sample(
-    tensors, labels: Any, target_probs: TensorLike, batch_size: int, init_probs: Sequence[float] | None = None,
+    tensors, labels: TensorLike, target_probs: TensorLike, batch_size: int, init_probs: Sequence[float] | None = None,
     enqueue_many: bool = False, queue_capacity: int = 16, threads_per_queue=1, name: str | None = None,
 ):  # fmt: skip
     """(a list of batches, their labels) of examples that are accepted so that classes have the shares `target_probs`.

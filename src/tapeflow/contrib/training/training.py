@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tapeflow import train as _train
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
@@ -79,7 +82,8 @@ def multiply_gradients(grads_and_vars, gradient_multipliers):
 
 def create_train_op(
     total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,
-    transform_grads_fn=None, summarize_gradients: bool = False, gate_gradients=1, aggregation_method=None,
+    transform_grads_fn=None, summarize_gradients: bool = False, gate_gradients: int = 1,
+    aggregation_method: int | None = None,
     colocate_gradients_with_ops: bool = False, check_numerics: bool = True,
 ):  # fmt: skip
     """An operation that moves the variables against the gradients of the loss, and gives the loss.
@@ -122,7 +126,7 @@ def _checked(loss):
 
 
 def train(
-    train_op, logdir, master: str = "", is_chief: bool = True, scaffold=None, hooks=None,
+    train_op, logdir, master: str = "", is_chief: bool = True, scaffold=None, hooks: Sequence[Any] | None = None,
     chief_only_hooks=None, save_checkpoint_secs: int = 600, save_summaries_steps: int = 100, config=None,
     max_wait_secs: int = 7200, run_metadata=None,
 ):  # fmt: skip

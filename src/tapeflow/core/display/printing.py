@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType
 
 
@@ -56,12 +57,12 @@ def _in_new_line(text: str) -> str:
     return "\n" + text if "\n" in text else text
 
 
-def to_str(value: Any, shape: Any, dtype: DType) -> str:
+def to_str(value: Any, shape: ShapeLike, dtype: DType) -> str:
     """What `print` shows of an eager tensor: `tf.Tensor([1 2], shape=(2,), dtype=int32)`."""
     return f"tf.Tensor({_in_new_line(plain_text(value))}, shape={shape}, dtype={dtype.name})"
 
 
-def to_repr(value: Any, shape: Any, dtype: DType) -> str:
+def to_repr(value: Any, shape: ShapeLike, dtype: DType) -> str:
     """`<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>`."""
     if dtype.is_numpy_compatible:
         content = "numpy=" + _in_new_line(_repr_text(value))
@@ -77,13 +78,13 @@ def to_format(value: Any, spec: str) -> str:
     return format(value, spec)
 
 
-def variable_to_str(name: str, value: Any, shape: Any, dtype: DType) -> str:
+def variable_to_str(name: str, value: Any, shape: ShapeLike, dtype: DType) -> str:
     """`<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.0>`, both `str` and `repr`."""
     content = "numpy=" + _in_new_line(_repr_text(value))
     return f"<tf.Variable '{name}' shape={shape} dtype={dtype.name}, {content}>"
 
 
-def symbolic_to_str(name: str, shape: Any, dtype: DType, device: str = "") -> str:
+def symbolic_to_str(name: str, shape: ShapeLike, dtype: DType, device: str = "") -> str:
     """What `print` shows of a tensor of a graph: `Tensor("a:0", shape=(2,), dtype=int32)`.
 
     `shape` is left out where not even the rank is known, that is for None.
@@ -97,7 +98,7 @@ def symbolic_to_str(name: str, shape: Any, dtype: DType, device: str = "") -> st
     return f"Tensor({', '.join(parts)})"
 
 
-def symbolic_to_repr(name: str, shape: Any, dtype: DType) -> str:
+def symbolic_to_repr(name: str, shape: ShapeLike, dtype: DType) -> str:
     """`<tf.Tensor 'a:0' shape=(2,) dtype=int32>`."""
     return (
         f"<tf.Tensor '{name}' shape={'<unknown>' if shape is None else shape} dtype={dtype.name}>"

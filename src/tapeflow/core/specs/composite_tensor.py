@@ -6,6 +6,7 @@ import abc
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest, structure
 
@@ -21,7 +22,7 @@ class CompositeTensor(metaclass=abc.ABCMeta):
     def _type_spec(self) -> Any:
         """The `tf.TypeSpec` that takes a value apart and puts it together."""
 
-    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+    def _shape_invariant_to_type_spec(self, shape: ShapeLike) -> Any:
         """The spec of values of a shape, for a loop. Raises NotImplementedError where a class does not say."""
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 

@@ -5,7 +5,7 @@ A composite value has a `_type_spec`. A spec takes values apart and puts them to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 
@@ -51,7 +51,7 @@ def from_fitting_tensors(spec: Any, tensors: Sequence[Any]) -> Any:
     return spec._from_compatible_tensor_list(tensors)
 
 
-def from_placeholders(spec: Any, make: Any) -> Any:
+def from_placeholders(spec: Any, make: Callable[..., Any]) -> Any:
     """A value whose tensors `make(dtype, sizes)` gives; sizes are None for a shape of unknown rank."""
     return spec._from_placeholders(make)
 

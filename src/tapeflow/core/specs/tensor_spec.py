@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.specs import protocol
 from tapeflow.core.structures import structure
 
@@ -125,7 +126,7 @@ class TypeSpec:
         ]
         return self._from_components(structure.pack_sequence_as(wanted, parts))  # type: ignore[attr-defined]
 
-    def _from_placeholders(self, make: Any) -> Any:
+    def _from_placeholders(self, make: Callable[..., Any]) -> Any:
         """A value whose tensors `make(dtype, sizes)` gives; sizes are None for a shape of unknown rank."""
 
         def made(spec: Any) -> Any:
@@ -201,7 +202,7 @@ class TypeSpec:
         return comparison_key(value)
 
     @staticmethod
-    def _TypeSpec__is_compatible(a: Any, b: Any) -> bool:
+    def _TypeSpec__is_compatible(a: TensorLike, b: TensorLike) -> bool:
         return are_compatible(a, b)
 
 

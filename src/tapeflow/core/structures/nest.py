@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.api import api
@@ -220,7 +220,7 @@ def list_to_tuple(structure: Any) -> Any:
     return tuple(packed) if isinstance(structure, list) else rebuild(structure, kind, packed)
 
 
-def sequence_like(instance: Any, args: Any) -> Any:
+def sequence_like(instance: Any, args: Sequence[Any]) -> Any:
     """A structure like `instance`, one level deep, with other children.
 
     Args:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.api import api
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.specs.protocol import from_components, to_components, type_spec_of
 
 LEAF, SEQUENCE, MAPPING, VIEW, NAMED, ATTRS, CUSTOM, COMPOSITE, SPEC = range(9)
@@ -326,7 +327,7 @@ def _shortened(value: Any) -> str:
     return text if len(text) <= 400 else text[:397] + "..."
 
 
-def same_type(a: Any, b: Any, kind: int, other_kind: int) -> bool:
+def same_type(a: TensorLike, b: TensorLike, kind: int, other_kind: int) -> bool:
     if kind == other_kind == NAMED:
         return type(a) is type(b) or same_namedtuples(a, b)
     if kind == other_kind == MAPPING:

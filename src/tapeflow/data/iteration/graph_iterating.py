@@ -155,7 +155,7 @@ class GraphIterator(Iterator):
             graph.add_to_collection(ITERATORS, self._handle)
         self._string = self.string_handle("IteratorToStringHandle")
 
-    def get_next(self, name=None):
+    def get_next(self, name: str | None = None):
         """The next element; its run raises OutOfRangeError at the end."""
         from tapeflow.data.iteration import staged_passes
 
@@ -178,7 +178,7 @@ class GraphIterator(Iterator):
             raise ValueError(f"Iterator {self} does not have an initializer.")
         return self.make_initializer(self._dataset)
 
-    def make_initializer(self, dataset, name=None):
+    def make_initializer(self, dataset, name: str | None = None):
         """The operation that lets the iterator go over `dataset` from its start.
 
         Raises TypeError for a dataset with elements of another type.
@@ -224,7 +224,7 @@ class GraphIterator(Iterator):
         """The structure of classes of an element."""
         return element.map_leaves(class_of, self._spec)
 
-    def string_handle(self, name=None):
+    def string_handle(self, name: str | None = None):
         """A string tensor that stands for this iterator; the same one for each call without a name."""
         if name is None:
             return self._string
@@ -382,7 +382,7 @@ def pass_named(name):
 def from_string_handle(string_handle, types, shapes=None, classes=None):
     """The iterator that a string tensor stands for when the graph runs."""
 
-    def run(name):
+    def run(name: str):
         found = pass_named(name)
         _check_handle(wanted, found.spec)
         return [handle_of(found)]

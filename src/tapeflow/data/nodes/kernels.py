@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tapeflow.ops.node_rows import node
 from tapeflow.ops.signature import func, integer, strings, type_list
 
 
-def _same(attrs: Any, fn: Any, dataset: Any, *rest: Any) -> Any:
+def _same(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, *rest: Any) -> Any:
     """The same dataset, for a node that only says how it is run, or measures that."""
     return dataset
 
@@ -57,7 +58,7 @@ for _name, _inputs, _stateful in (
 
 
 @node("MatchingFilesDataset", "patterns: string -> handle: variant", stateful=True, touches="files").runs
-def _matching(attrs: Any, fn: Any, patterns: Any) -> Any:
+def _matching(attrs: Mapping[str, Any], fn: Callable[..., Any], patterns: Any) -> Any:
     texts = [text.decode() for text in np.ravel(patterns.numpy())]
     return build(("TensorSlice", lambda: Counted(lambda: matching(texts)), TensorSpec([], dtypes.string), -2))
 
@@ -74,7 +75,9 @@ _matching.also("ExperimentalMatchingFilesDataset")
     "drop_remainder: bool -> handle: variant",
     {"f": func, "Targuments": type_list, **ELEMENTS, "preserve_cardinality": False, "metadata": ""},
 ).runs
-def _map_and_batch(attrs: Any, fn: Any, dataset: Any, size: Any, calls: Any, drop: Any) -> Any:
+def _map_and_batch(
+    attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, size: Any, calls: Any, drop: Any,
+) -> Any:
     return batching.batched_whole(mapping.mapped(dataset, fn, plain(calls)), plain(size), plain(drop))
 
 
@@ -108,7 +111,7 @@ node(
     "input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64 -> handle: variant",
     {"drop_remainder": True, **ELEMENTS},
 ).runs
-def _sliding(attrs: Any, fn: Any, dataset: Any, size: Any, shift: Any, stride: Any) -> Any:
+def _sliding(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, size: Any, shift: Any, stride: Any) -> Any:
     number, by, step = plain(size), plain(shift), plain(stride)
     if min(number, by, step) <= 0:
         raise InvalidArgumentError(None, None, "Window size, shift and stride must be greater than zero.")
@@ -158,7 +161,7 @@ class _Sliding(Over):
     "AutoShardDataset", "input_dataset: variant, num_workers: int64, index: int64 -> handle: variant",
     {"auto_shard_policy": 0, **ELEMENTS, "num_replicas": 0},
 ).runs  # fmt: skip
-def _auto_shard(attrs: Any, fn: Any, dataset: Any, workers: Any, index: Any) -> Any:
+def _auto_shard(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, workers: Any, index: Any) -> Any:
     """By number; files are not given out one by one."""
     policy = attrs["auto_shard_policy"]
     if policy == -1:
@@ -175,7 +178,7 @@ _auto_shard.also("ExperimentalAutoShardDataset", without=("num_replicas",))
     "ChooseFastestDataset", "input_datasets: N>=2*variant -> handle: variant",
     {"N": integer, "num_experiments": integer, **ELEMENTS},
 ).runs  # fmt: skip
-def _fastest(attrs: Any, fn: Any, datasets: Any) -> Any:
+def _fastest(attrs: Mapping[str, Any], fn: Callable[..., Any], datasets: Any) -> Any:
     """All of them have the same elements."""
     if not datasets:
         raise InvalidArgumentError(None, None, "ChooseFastestDataset needs at least one dataset")
@@ -186,7 +189,7 @@ _fastest.also("ExperimentalChooseFastestDataset")
 
 
 @node("SleepDataset", "input_dataset: variant, sleep_microseconds: int64 -> handle: variant", ELEMENTS).runs
-def _slow(attrs: Any, fn: Any, dataset: Any, microseconds: Any) -> Any:
+def _slow(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, microseconds: Any) -> Any:
     seconds = plain(microseconds) / 1e6
     if seconds < 0:
         raise InvalidArgumentError(None, None, "`sleep_microseconds` must be >= 0")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -40,7 +40,7 @@ from tapeflow.ops.signature import func
 _Maker = Callable[[Any, NodeRow, Any, str, dict[str, Any]], Operation]
 
 
-def spec_of(attrs: Any) -> Any:
+def spec_of(attrs: Mapping[str, Any]) -> Any:
     """The spec of the elements that the attrs of a node tell of."""
     types = attrs.get("output_types", attrs.get("Toutput_types", ()))
     shapes = attrs["output_shapes"]
@@ -102,7 +102,7 @@ def _items(value: Any) -> tuple[Any, ...]:
     return value if type(value) is tuple else (value,)
 
 
-def _traced(row: NodeRow, body: Body, others: int, attrs: Any) -> Traced:
+def _traced(row: NodeRow, body: Body, others: int, attrs: Mapping[str, Any]) -> Traced:
     """The function of a node, of an element's tensors and `others`."""
     specs = [TensorSpec(x.shape, x.dtype) for x in body.graph.inputs]
     inner = DatasetSpec(spec_of(attrs)) if row.flattens else None
@@ -128,7 +128,7 @@ def is_dataset(row: NodeRow) -> bool:
     return row.kernel is not None and [(a.name, a.type) for a in row.outputs] == [("handle", "variant")]
 
 
-def _grouped(row: NodeRow, attrs: Any, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _grouped(row: NodeRow, attrs: Mapping[str, Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The inputs of a node, one for each argument of its op, and the captured arguments of its function."""
     given, others = [], []
     for argument, part in zip(row.inputs, row.grouped(attrs, values), strict=True):
@@ -141,13 +141,13 @@ def _grouped(row: NodeRow, attrs: Any, values: Sequence[Any]) -> tuple[list[Any]
     return given, others
 
 
-def _first_other(row: NodeRow, attrs: Any) -> int:
+def _first_other(row: NodeRow, attrs: Mapping[str, Any]) -> int:
     """Where among the inputs of a node those begin that its function captured."""
     counts = row.schema.counts(attrs)
     return sum(counts[: [a.name for a in row.inputs].index(CAPTURED)])
 
 
-def _function_of(row: NodeRow, attrs: Any) -> Any:
+def _function_of(row: NodeRow, attrs: Mapping[str, Any]) -> Any:
     """What takes the captured arguments of a node's function and gives the function; None if it has none."""
     body = next((attrs[key] for key in _functions(row)), None)
     if body is None:
@@ -196,7 +196,7 @@ def _limited(dataset: Any, limits: Any) -> Any:
 
 
 def node(
-    graph: Any, row: NodeRow, run: Any, inputs: Any, name: str, attrs: Any, stateful: bool | None = None
+    graph: Any, row: NodeRow, run: Any, inputs: Any, name: str, attrs: Mapping[str, Any], stateful: bool | None = None
 ) -> Operation:
     """The operation of a row that `run` computes. The outputs are what its attrs say, and scalars otherwise."""
     known = {**attrs, "function": run, "stateful": row.stateful if stateful is None else stateful}
@@ -217,7 +217,7 @@ def _computed(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str,
     return node(graph, row, functools.partial(row.kernel, attrs), inputs, name, attrs)
 
 
-def fold_of(row: NodeRow, attrs: Any) -> Callable[[Sequence[Any]], tuple[Any, Any, Any]]:
+def fold_of(row: NodeRow, attrs: Mapping[str, Any]) -> Callable[[Sequence[Any]], tuple[Any, Any, Any]]:
     """What gives the function, the dataset and the first state of a fold, of the inputs of its node."""
     function = _function_of(row, attrs)
 

@@ -31,14 +31,14 @@ _NUMBER = TensorSpec([], dtypes.int64)
 # Folds.
 
 
-def fold(dataset: Any, initial_state: Any, fn: Any) -> tuple[Any, Traced]:
+def fold(dataset: Any, initial_state: Any, fn: Callable[..., Any]) -> tuple[Any, Traced]:
     """The first state of a fold, and its traced function."""
     require_callable(fn, "reduce_func")
     state = first_state(initial_state)
     return state, with_state(fn, state, dataset.element_spec, "reduce")[0]
 
 
-def reduce(dataset: Any, initial_state: Any, fn: Any) -> Any:
+def reduce(dataset: Any, initial_state: Any, fn: Callable[..., Any]) -> Any:
     """`Dataset.reduce` as a node."""
     folds_in_graphs = _folds_in_graphs()
     require_callable(fn, "reduce_func")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.data import element
@@ -20,12 +21,12 @@ def folded(name: str, arguments: dict[str, Any], function: Any) -> Traced:
     return with_state(function, arguments["initial_state"], arguments["dataset"].element_spec, name)[0]
 
 
-def with_state(fn: Any, state: Any, spec: Any, name: str) -> tuple[Traced, Any]:
+def with_state(fn: Callable[..., Any], state: Any, spec: Any, name: str) -> tuple[Traced, Any]:
     """A function of a state and an element, and the spec that all states satisfy."""
     return fold_specs(fn, element.spec_of(state), spec, name)
 
 
-def fold_specs(fn: Any, kept: Any, spec: Any, name: str) -> tuple[Traced, Any]:
+def fold_specs(fn: Callable[..., Any], kept: Any, spec: Any, name: str) -> tuple[Traced, Any]:
     """A function of a state, of which the first is as `kept` says, and an element; and the spec of all states."""
     while True:
         traced = Traced(fn, [kept, spec], name, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow.autodiff import batched_graph
@@ -44,7 +45,7 @@ class MappedRows:
         return Mapped(self._of_batches, self._rows.start_batches(size, drop_remainder))
 
 
-def mapped_rows(rows: Any, fn: Any) -> MappedRows | None:
+def mapped_rows(rows: Any, fn: Callable[..., Any]) -> MappedRows | None:
     """The rows mapped by a traced function; None where only its calls for each element will do."""
     if rows is None or not isinstance(fn, Traced) or fn.inputs or not fn.plain or not _by_number(fn.graph):
         return None

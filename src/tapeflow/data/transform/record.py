@@ -262,7 +262,7 @@ def same_spec(arguments: Arguments) -> Any:
 # What nodes say of the order of elements.
 
 
-def with_order(attrs: Any, given: Arguments) -> Arguments:
+def with_order(attrs: Mapping[str, Any], given: Arguments) -> Arguments:
     """The arguments of a node whose attr `deterministic` is a text."""
     return {**given, "deterministic": {"true": True, "false": False}.get(attrs["deterministic"])}
 

@@ -71,7 +71,7 @@ def select(condlist, choicelist, default=0):
 
 
 @public
-def take(a: TensorLike, indices, axis=None, out=None, mode: str = "clip"):
+def take(a: TensorLike, indices, axis: AxisLike | None = None, out=None, mode: str = "clip"):
     """Return elements at indices.
 
     Args:

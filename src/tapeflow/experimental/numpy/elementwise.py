@@ -267,7 +267,7 @@ def isrealobj(x: TensorLike):
 
 
 @public
-def around(a: TensorLike, decimals=0):
+def around(a: TensorLike, decimals: int = 0):
     """Return numbers rounded to decimals, of the same dtype; halves to even.
 
     Args:
@@ -282,7 +282,7 @@ def around(a: TensorLike, decimals=0):
 
 
 @public
-def round(a: TensorLike, decimals=0):
+def round(a: TensorLike, decimals: int = 0):
     """Return numbers rounded to decimals, as `around`.
 
     Args:
@@ -435,7 +435,7 @@ logical_xor = _logical("logical_xor", logical_xor_, "Whether exactly one of both
 
 
 @public
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+def isclose(a, b, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """Return where `|a - b| <= atol + rtol * |b|`.
 
     Args:
@@ -457,7 +457,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
 
 
 @public
-def allclose(a: TensorLike, b: TensorLike, rtol=1e-05, atol=1e-08, equal_nan: bool = False):
+def allclose(a: TensorLike, b: TensorLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False):
     """Return whether all elements are close, see `isclose`.
 
     Args:

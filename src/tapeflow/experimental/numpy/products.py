@@ -217,7 +217,7 @@ def polyval(p, x: TensorLike):
 
 
 @public
-def diff(a: TensorLike, n=1, axis=-1):
+def diff(a: TensorLike, n=1, axis: int = -1):
     """Return differences of neighbours along an axis.
 
     Args:

@@ -59,7 +59,7 @@ def random(size=None):
 
 
 @public
-def uniform(low=0.0, high=1.0, size=None):
+def uniform(low: float = 0.0, high: float = 1.0, size=None):
     """Return numbers between two ends.
 
     Args:
@@ -75,7 +75,7 @@ def uniform(low=0.0, high=1.0, size=None):
 
 
 @public
-def poisson(lam=1.0, size=None):
+def poisson(lam: float = 1.0, size=None):
     """Return numbers of the Poisson distribution.
 
     Args:

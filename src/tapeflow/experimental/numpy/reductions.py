@@ -237,7 +237,7 @@ def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
 
 
 @public
-def average(a: TensorLike, axis: AxisLike | None = None, weights=None, returned: bool = False):
+def average(a: TensorLike, axis: AxisLike | None = None, weights: TensorLike | None = None, returned: bool = False):
     """Return the mean with weights.
 
     Args:

@@ -391,7 +391,7 @@ def fliplr(m):
 
 
 @public
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m, k: int = 1, axes=(0, 1)):
     """Return an array turned by right angles in the plane of two axes.
 
     Args:
@@ -429,7 +429,7 @@ def pad(array, pad_width, mode, **kwargs):
 
 
 @public
-def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
+def diagonal(a: TensorLike, offset=0, axis1: int = 0, axis2: int = 1):
     """Return the diagonal of the matrices in two axes, as the last axis.
 
     Args:
@@ -448,7 +448,7 @@ def diagonal(a: TensorLike, offset=0, axis1=0, axis2=1):
 
 
 @public
-def tril(m, k=0):
+def tril(m, k: int = 0):
     """Return lower triangles; zeros elsewhere.
 
     Args:
@@ -459,7 +459,7 @@ def tril(m, k=0):
 
 
 @public
-def triu(m, k=0):
+def triu(m, k: int = 0):
     """Return upper triangles; zeros elsewhere.
 
     Args:

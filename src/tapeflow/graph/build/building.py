@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import context, convert, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundary
@@ -314,7 +315,7 @@ def named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         _wish.scope = around
 
 
-def operator(name: str, function: Any, x: Any, y: Any) -> Any:
+def operator(name: str, function: Any, x: TensorLike, y: TensorLike) -> Any:
     """What an operator of tensors does while a graph is built: its nodes are named after it, not after their kinds."""
     graph = context.current_graph()
     if isinstance(x, (np.ndarray, np.generic)):
@@ -328,7 +329,7 @@ def operator(name: str, function: Any, x: Any, y: Any) -> Any:
     return _below(graph, name, function, (x, y), {})
 
 
-def _like(array: Any, y: Any) -> Any:
+def _like(array: Any, y: TensorLike) -> Any:
     """An array left of a tensor, in the tensor's dtype: the tensor's operator is the one that is called."""
     if not isinstance(y, (_Tensor, SymbolicTensor, _Variable)):
         return array
@@ -344,7 +345,7 @@ def _like(array: Any, y: Any) -> Any:
         return np.asarray(array).astype(wanted.as_numpy_dtype)
 
 
-def _below(graph: Graph, name: str, function: Any, args: Any, kwargs: Any) -> Any:
+def _below(graph: Graph, name: str, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     first = len(graph.operations)
     unique = name[:-1] if name.endswith("/") else graph.unique_name(name)
     with graph.name_scope(unique + "/"):

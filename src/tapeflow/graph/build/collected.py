@@ -41,7 +41,7 @@ class Collections:
         pattern = re.compile(scope)
         return [item for item in found if hasattr(item, "name") and pattern.match(item.name)]
 
-    def clear_collection(self, name: Any) -> None:
+    def clear_collection(self, name: str) -> None:
         self._check_not_finalized()
         self._collections.pop(name, None)
 

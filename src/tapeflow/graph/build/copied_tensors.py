@@ -19,7 +19,7 @@ _bodies = _Bodies()
 
 
 @contextlib.contextmanager
-def copied(body: Any, copy: Callable[[Any], Any]) -> Iterator[None]:
+def copied(body: Callable[..., Any], copy: Callable[[Any], Any]) -> Iterator[None]:
     """A block in which graphs capture `copy(x)` in place of a tensor `x` of the graph `body`."""
     before = _bodies.stack
     _bodies.stack = (*before, (body, copy))

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build import building, gradients
 from tapeflow.graph.func_graph import FuncGraph
@@ -48,7 +49,7 @@ class Recording:
             return isinstance(op.graph, FuncGraph)  # of a body inside of what was recorded
         return any(first <= op.index < last for first, last in self.stretches)
 
-    def watch(self, x: Any) -> None:
+    def watch(self, x: TensorLike) -> None:
         self.watched.append((x, len(self.graph.operations)))
         self._marks = None
 
@@ -100,7 +101,7 @@ class Recording:
         return marks
 
     def gradient(
-        self, targets: Sequence[Any], sources: Sequence[Any], weights: Any, zero: bool
+        self, targets: Sequence[Any], sources: Sequence[Any], weights: TensorLike, zero: bool
     ) -> list[Any]:
         """The gradients of the targets, as nodes of the graph being built."""
         self_ended = [list(s) for s in self.stretches]
@@ -141,7 +142,7 @@ class Recording:
         ]
 
 
-def unconnected(x: Any) -> Any:
+def unconnected(x: TensorLike) -> Any:
     """Zeros in the shape of a source."""
     if isinstance(x, _Variable):
         shape = x.shape  # type: ignore[attr-defined]
@@ -162,7 +163,7 @@ def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
     return found
 
 
-def source_in(graph: Any, x: Any) -> SymbolicTensor | None:
+def source_in(graph: Any, x: TensorLike) -> SymbolicTensor | None:
     """What gradients with respect to `x` are taken by where the targets are in `graph`;
     None if nothing there is made of it.
     """

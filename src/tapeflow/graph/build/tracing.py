@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
@@ -65,7 +66,7 @@ def finish(graph: FuncGraph, result: Any, identities: bool = False) -> None:
     ]
 
 
-def _identity(x: Any) -> Any:
+def _identity(x: TensorLike) -> Any:
     return array.identity(x) if isinstance(x, SymbolicTensor) else x
 
 

@@ -399,7 +399,7 @@ def is_variable_initialized(variable):
 
 @api(v1="report_uninitialized_variables")
 @public
-def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name="report_uninitialized_variables"):
+def report_uninitialized_variables(var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"):
     """A string tensor: the names of the variables that have no value."""
     if var_list is None:
         graph = get_default_graph()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
@@ -64,7 +65,7 @@ def _with_values(function: Callable[[], Any], pred: SymbolicTensor) -> Callable[
     return call
 
 
-def _value(x: Any, pred: SymbolicTensor) -> Any:
+def _value(x: TensorLike, pred: SymbolicTensor) -> Any:
     if not isinstance(x, Operation):
         return x
     graph = context.current_graph()
@@ -109,7 +110,7 @@ def _common_structure(bodies: Sequence[FuncGraph], labels: Sequence[str]) -> Any
     return first.structured_outputs
 
 
-def _difference(a: Any, b: Any) -> str:
+def _difference(a: TensorLike, b: TensorLike) -> str:
     """How the structures or the dtypes of two branches' results differ; empty where they do not."""
     try:
         nest.assert_same_structure(a, b, expand_composites=True)

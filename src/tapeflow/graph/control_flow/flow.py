@@ -10,6 +10,7 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
 from tapeflow.graph.build import building, tracing
@@ -141,7 +142,7 @@ def _gate(graph: Any, device: str, ops: list[Operation], name: str) -> Operation
         return graph.add(NoOp.name, None, (), (), {}, name)
 
 
-def _gated(x: Any) -> Any:
+def _gated(x: TensorLike) -> Any:
     if x is None or isinstance(x, Operation):
         return None
     if isinstance(x, IndexedSlices):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.graph import get_default_graph
@@ -58,7 +59,7 @@ def function_def_to_graph(
     return graph
 
 
-def _proto(shape: Any) -> Any:
+def _proto(shape: ShapeLike) -> Any:
     if isinstance(shape, protos.TensorShapeProto):
         return shape
     known: TensorShape = as_shape(shape)

@@ -275,7 +275,7 @@ def _composite(op: Operation) -> dict[str, Any]:
     return _call_of(op, op._composite)
 
 
-def _call_of(op: Operation, body: Any) -> dict[str, Any]:
+def _call_of(op: Operation, body: Callable[..., Any]) -> dict[str, Any]:
     return {
         "Tin": [x.dtype for x in op.inputs],
         "Tout": [y.dtype for y in op.outputs],
@@ -300,7 +300,7 @@ class Library:
     def __init__(self) -> None:
         self.functions: dict[str, Any] = {}
 
-    def name_of(self, body: Any) -> str:
+    def name_of(self, body: Callable[..., Any]) -> str:
         """The name of a body (`graph`, `outputs`), which is added if it is new."""
         name = function_name(body)
         if name not in self.functions:

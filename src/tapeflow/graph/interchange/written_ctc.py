@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill, ones_like
@@ -25,16 +26,16 @@ from tapeflow.ops.recurrent.ctc import _OUTSIDE, DenseCTCLoss
 _NEVER = -1e30  # finite, so that gradients are numbers
 
 
-def _loss(logits: Any, labels: Any, counts: Any, lengths: Any, blank: int) -> Any:
+def _loss(logits: Any, labels: TensorLike, counts: Any, lengths: Any, blank: int) -> Any:
     """-log p(labels | logits), as ops/recurrent/ctc_alignment.py has it."""
 
     def constant(value: float, width: Any) -> Any:
         return fill(stack([batch, width]), convert_to_tensor(value, logits.dtype))
 
-    def later(x: Any, by: int) -> Any:
+    def later(x: TensorLike, by: int) -> Any:
         return concat([constant(_NEVER, by), x], 1)[:, :states]
 
-    def never_but(condition: Any, x: Any) -> Any:
+    def never_but(condition: Any, x: TensorLike) -> Any:
         return where(condition, x, constant(_NEVER, states))
 
     sizes = shape_of(logits, dtypes.int32)
@@ -68,7 +69,7 @@ def _loss(logits: Any, labels: Any, counts: Any, lengths: Any, blank: int) -> An
     return -where(steps == 0, nothing, reduce_logsumexp(final + last, 1))
 
 
-def _loss_and_gradient(logits: Any, labels: Any, counts: Any, lengths: Any, blank_index: int) -> Any:
+def _loss_and_gradient(logits: Any, labels: TensorLike, counts: Any, lengths: Any, blank_index: int) -> Any:
     loss = _loss(logits, labels, counts, lengths, blank_index)
     own = vjp(lambda x: [_loss(x, labels, counts, lengths, blank_index)], [logits], [ones_like(loss)])
     return [loss, *own]

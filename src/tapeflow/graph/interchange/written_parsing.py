@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.nodes.parsing_nodes import outputs_of
@@ -70,13 +71,13 @@ def _dense(
     )[0]
 
 
-def _sparse(serialized: Any, names: Any, key: str, sequence: bool, dtype: Any) -> Any:
+def _sparse(serialized: Any, names: Any, key: str, sequence: bool, dtype: DTypeLike) -> Any:
     attrs = {"num_sparse": 1, "sparse_types": [dtype]}
     return list(_example(serialized, names, "sparse", key, sequence, **attrs))
 
 
 def _ragged(
-    serialized: Any, names: Any, key: str, sequence: bool, dtype: Any, splits_dtype: Any
+    serialized: Any, names: Any, key: str, sequence: bool, dtype: DTypeLike, splits_dtype: Any
 ) -> Any:
     attrs = {"ragged_value_types": [dtype], "ragged_split_types": [splits_dtype]}
     return list(_example(serialized, names, "ragged", key, sequence, **attrs))
@@ -93,7 +94,7 @@ def _list(serialized: Any, names: Any, sparse: Any, dense: Any, missing: Any, **
 
 
 def _dense_list(
-    serialized: Any, names: Any, key: str, dtype: Any, feature_shape: Any, allow_missing: bool
+    serialized: Any, names: Any, key: str, dtype: DTypeLike, feature_shape: Any, allow_missing: bool
 ) -> Any:
     shapes = [TensorShape(list(feature_shape))]
     return list(
@@ -101,7 +102,7 @@ def _dense_list(
     )
 
 
-def _sparse_list(serialized: Any, names: Any, key: str, dtype: Any) -> Any:
+def _sparse_list(serialized: Any, names: Any, key: str, dtype: DTypeLike) -> Any:
     return list(_list(serialized, names, [key], [], [], sparse_types=[dtype]))
 
 

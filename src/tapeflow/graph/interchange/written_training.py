@@ -6,7 +6,7 @@ op for are their formulas.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeflow.graph.interchange.written_as import is_composed
@@ -26,7 +26,7 @@ class _Formulas:
     sign, sqrt = staticmethod(sign), staticmethod(sqrt)
 
 
-def _dense(rule: Rule, inputs: Any, attrs: Any) -> None:
+def _dense(rule: Rule, inputs: Any, attrs: Mapping[str, Any]) -> None:
     """The rule for one variable: the node of TensorFlow, or the formula."""
     if not is_composed(rule.dense):
         rule.dense(*inputs, **attrs)
@@ -48,7 +48,7 @@ def _rows(rule: Rule, inputs: Any, attrs: Any) -> None:
     _dense(rule, [*variables, *values[: rule.at], dense, *values[rule.at :]], attrs)
 
 
-def _many(rule: Rule, inputs: Any, attrs: Any) -> None:
+def _many(rule: Rule, inputs: Any, attrs: Mapping[str, Any]) -> None:
     kinds, scalars = len(rule.slots) + 1, len(rule.names) - 1
     n = (len(inputs) - scalars) // (kinds + 1)
     variables, values = inputs[: n * kinds], inputs[n * kinds : n * kinds + scalars]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -36,7 +37,7 @@ def _ragged_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str
     return python_ops.node(node.op, run, inputs, outputs, name + "/", False, **attrs)
 
 
-def _hashing(attrs: Any) -> dict[str, Any]:
+def _hashing(attrs: Mapping[str, Any]) -> dict[str, Any]:
     if not attrs["hashed_output"]:
         return {}
     return {key: attrs[key] for key in ("hashed_output", "num_buckets", "hash_key")}

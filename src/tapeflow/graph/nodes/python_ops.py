@@ -222,7 +222,7 @@ def numpy_function(
     return list(op.outputs) if listed else op.outputs[0]
 
 
-def _as_promised(value: Any, kind: Any, func: Any) -> Any:
+def _as_promised(value: Any, kind: Any, func: Callable[..., Any]) -> Any:
     if isinstance(value, _native.Tensor):
         tensor = value
     else:

@@ -48,7 +48,7 @@ def _encoding(inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, list[A
     return run, [(dtypes.string, None if shape is None else shape[:-1])]
 
 
-def _text(name: Any) -> str:
+def _text(name: str) -> str:
     return name.decode() if isinstance(name, bytes) else name
 
 

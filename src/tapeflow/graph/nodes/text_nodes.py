@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build import gradients
 from tapeflow.graph.nodes import python_ops
@@ -69,7 +70,7 @@ def print_text(text: Any, stream: Any, end: str, name: str | None) -> Operation:
 
 
 def print_beside(
-    x: Any, data: Sequence[Any], message: str, first_n: int, summarize: int, name: str | None
+    x: TensorLike, data: Sequence[Any], message: str, first_n: int, summarize: int, name: str | None
 ) -> Any:
     """`x`, by a node that prints other tensors, the first `first_n` times (-1: each time)."""
     times = itertools.count(1)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.functional.symbolic import make_input
 from tapeflow.keras.engine.model import Model
@@ -95,7 +95,8 @@ class Plan:
 
 
 def obtain_input_shape(
-    input_shape: Sequence[Any] | None, default_size, min_size, data_format: str, require_flatten, weights=None
+    input_shape: Sequence[Any] | None, default_size, min_size, data_format: str, require_flatten,
+    weights: TensorLike | None = None
 ):  # fmt: skip
     """The shape of images without the batch. Raises ValueError for one that does not fit."""
     last = data_format == "channels_last"

@@ -26,7 +26,7 @@ def _filters(count: int, width: int):
     return max(8, int(count * width + 4) // 8 * 8)
 
 
-def _conv(x: Tensor, plan, filters, kernel, stride, name: str | None, act: bool = True):
+def _conv(x: Tensor, plan, filters: int, kernel, stride, name: str | None, act: bool = True):
     """A convolution named `{name}_conv`, normalized, with the activation."""
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, kernel_initializer=CONV,
                       name=f"{name}_conv")(x)  # fmt: skip
@@ -34,7 +34,7 @@ def _conv(x: Tensor, plan, filters, kernel, stride, name: str | None, act: bool 
     return layers.Activation("swish", name=f"{name}_activation")(x) if act else x
 
 
-def _excited(x: Tensor, plan, filters, squeezed, name: str | None):
+def _excited(x: Tensor, plan, filters: int, squeezed, name: str | None):
     gate = layers.GlobalAveragePooling2D(name=f"{name}se_squeeze")(x)
     gate = layers.Reshape((1, 1, filters) if plan.axis == 3 else (filters, 1, 1), name=f"{name}se_reshape")(gate)
     for size, act, part in ((squeezed, "swish", "reduce"), (filters, "sigmoid", "expand")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -14,7 +14,7 @@ class _Inception:
     def __init__(self, plan):
         self.plan = plan
 
-    def conv(self, x, filters, rows, columns, padding: str = "same", strides=(1, 1)):
+    def conv(self, x, filters: int, rows, columns, padding: str = "same", strides=(1, 1)):
         x = layers.Conv2D(
             filters, (rows, columns), strides=strides, padding=padding, use_bias=False
         )(x)
@@ -26,7 +26,7 @@ class _Inception:
             x = self.conv(x, *step)
         return x
 
-    def pool(self, x: Tensor, filters):
+    def pool(self, x: Tensor, filters: int):
         x = layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same")(x)
         return self.conv(x, filters, 1, 1)
 
@@ -35,8 +35,9 @@ class _Inception:
 
 
 def InceptionV3(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
-    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "inception_v3",
+    include_top: bool = True, weights: str = "imagenet", input_tensor: TensorLike | None = None,
+    input_shape: Sequence[Any] | None = None,
+    pooling: str | None = None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "inception_v3",
 ):  # fmt: skip
     """InceptionV3 (Szegedy et al. 2016)."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -35,7 +36,9 @@ class _Network:
     def __init__(self, plan: Plan):
         self.axis = plan.axis
 
-    def conv(self, x: Any, filters: int, size: Any, padding: str = "same", strides: int = 1, name: str | None = None):
+    def conv(
+        self, x: TensorLike, filters: int, size: Any, padding: str = "same", strides: int = 1, name: str | None = None,
+    ):
         """A convolution, normalized and cut at zero."""
 
         def part(suffix: str) -> str | None:
@@ -45,7 +48,7 @@ class _Network:
         x = layers.BatchNormalization(axis=self.axis, scale=False, name=part("_bn"))(x)
         return layers.Activation("relu", name=part("_ac"))(x)
 
-    def chain(self, x: Any, *steps: tuple[Any, ...]) -> Any:
+    def chain(self, x: TensorLike, *steps: tuple[Any, ...]) -> Any:
         """Convolutions one after another, each given by its arguments."""
         for step in steps:
             x = self.conv(x, *step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import AxisLike, Tensor
+from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -19,7 +19,7 @@ def correct_pad(inputs, kernel_size, axis: AxisLike):
     return ((half[0] - odd[0], half[0]), (half[1] - odd[1], half[1]))
 
 
-def _separable(x: Tensor, plan, filters, alpha: float, multiplier, stride, number: int):
+def _separable(x: Tensor, plan, filters: int, alpha: float, multiplier, stride, number: int):
     if stride != (1, 1):
         x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
     x = layers.DepthwiseConv2D(
@@ -36,7 +36,8 @@ def _separable(x: Tensor, plan, filters, alpha: float, multiplier, stride, numbe
 
 def MobileNet(
     input_shape: Sequence[Any] | None = None, alpha: float = 1.0, depth_multiplier: int = 1, dropout: float = 1e-3,
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None, pooling=None, classes: int = 1000,
+    include_top: bool = True, weights: str = "imagenet", input_tensor: TensorLike | None = None,
+    pooling: str | None = None, classes: int = 1000,
     classifier_activation: str = "softmax", name: str | None = None,
 ):  # fmt: skip
     """MobileNet; `alpha` is how many filters there are of those of the paper."""
@@ -70,7 +71,7 @@ def _divisible(value, divisor: int = 8):
     return found + divisor if found < 0.9 * value else found
 
 
-def _inverted(x: Tensor, plan, expansion, stride, alpha: float, filters, number: int):
+def _inverted(x: Tensor, plan, expansion, stride, alpha: float, filters: int, number: int):
     """Wider, by channel, and narrow again (an inverted residual)."""
     channels = x.shape.as_list()[plan.axis]
     narrow = _divisible(int(filters * alpha))
@@ -107,7 +108,8 @@ _STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3
 
 def MobileNetV2(
     input_shape: Sequence[Any] | None = None, alpha: float = 1.0, include_top: bool = True, weights: str = "imagenet",
-    input_tensor=None, pooling=None, classes: int = 1000, classifier_activation: str = "softmax",
+    input_tensor: TensorLike | None = None, pooling: str | None = None, classes: int = 1000,
+    classifier_activation: str = "softmax",
     name: str | None = None,
 ):  # fmt: skip
     """MobileNetV2; `alpha` is how many filters there are of those of the paper."""

@@ -35,7 +35,7 @@ def _act(x: Tensor, hard):
     return layers.Activation("hard_swish")(x) if hard else layers.ReLU()(x)
 
 
-def _conv(x: Tensor, plan, filters, kernel, stride, name: str):
+def _conv(x: Tensor, plan, filters: int, kernel, stride, name: str):
     x = layers.Conv2D(filters, kernel, strides=stride, padding="same", use_bias=False, name=name)(x)
     return _norm(x, plan, name)
 
@@ -44,7 +44,7 @@ def _norm(x: Tensor, plan, name: str):
     return layers.BatchNormalization(axis=plan.axis, epsilon=1e-3, momentum=0.999, name=f"{name}_bn")(x)
 
 
-def _excited(inputs: Tensor, filters, prefix: str):
+def _excited(inputs: Tensor, filters: int, prefix: str):
     name = f"{prefix}squeeze_excite_"
     x = layers.GlobalAveragePooling2D(keepdims=True, name=f"{name}avg_pool")(inputs)
     x = layers.Conv2D(_depth(filters * 0.25), 1, padding="same", name=f"{name}conv")(x)
@@ -54,7 +54,7 @@ def _excited(inputs: Tensor, filters, prefix: str):
     return layers.Multiply(name=f"{name}mul")([inputs, x])
 
 
-def _block(inputs: Tensor, plan, number: int, expansion, filters, kernel, stride, excited, hard):
+def _block(inputs: Tensor, plan, number: int, expansion, filters: int, kernel, stride, excited, hard):
     prefix = f"expanded_conv_{number}_" if number else "expanded_conv_"
     x, before = inputs, inputs.shape[plan.axis]
     wide = _depth(before * expansion)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
 
-def _conv(x: Tensor, plan, filters, name: str):
+def _conv(x: Tensor, plan, filters: int, name: str):
     x = layers.SeparableConv2D(filters, (3, 3), padding="same", use_bias=False, name=name)(x)
     return layers.BatchNormalization(axis=plan.axis, name=name + "_bn")(x)
 
@@ -19,14 +19,15 @@ def _act(x: Tensor, name: str):
     return layers.Activation("relu", name=name)(x)
 
 
-def _shortcut(x: Tensor, plan, filters):
+def _shortcut(x: Tensor, plan, filters: int):
     x = layers.Conv2D(filters, (1, 1), strides=(2, 2), padding="same", use_bias=False)(x)
     return layers.BatchNormalization(axis=plan.axis)(x)
 
 
 def Xception(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
-    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "xception",
+    include_top: bool = True, weights: str = "imagenet", input_tensor: TensorLike | None = None,
+    input_shape: Sequence[Any] | None = None,
+    pooling: str | None = None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "xception",
 ):  # fmt: skip
     """Xception (Chollet 2017)."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

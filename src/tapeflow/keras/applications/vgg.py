@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.keras import layers
 from tapeflow.keras.applications.building import Plan
 
@@ -30,8 +31,9 @@ def _vgg(plan, depths: Sequence[Any]):
 
 
 def VGG16(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
-    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg16",
+    include_top: bool = True, weights: str = "imagenet", input_tensor: TensorLike | None = None,
+    input_shape: Sequence[Any] | None = None,
+    pooling: str | None = None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg16",
 ):  # fmt: skip
     """VGG of 16 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,
@@ -40,8 +42,9 @@ def VGG16(
 
 
 def VGG19(
-    include_top: bool = True, weights: str = "imagenet", input_tensor=None, input_shape: Sequence[Any] | None = None,
-    pooling=None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg19",
+    include_top: bool = True, weights: str = "imagenet", input_tensor: TensorLike | None = None,
+    input_shape: Sequence[Any] | None = None,
+    pooling: str | None = None, classes: int = 1000, classifier_activation: str = "softmax", name: str = "vgg19",
 ):  # fmt: skip
     """VGG of 19 layers with weights."""
     plan = Plan(name, include_top, weights, input_tensor, input_shape, pooling, classes,

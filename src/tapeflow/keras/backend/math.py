@@ -165,7 +165,7 @@ def equal(x: TensorLike, y: TensorLike):
 
 
 @computes_tensors
-def not_equal(x: TensorLike, y: Any):
+def not_equal(x: TensorLike, y: TensorLike):
     """Compute whether x != y, element by element.
 
     Args:

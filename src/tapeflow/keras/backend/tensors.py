@@ -64,7 +64,7 @@ def expand_dims(x: TensorLike, axis: AxisLike = -1):
 
 
 @computes_tensors
-def squeeze(x: Any, axis):
+def squeeze(x: TensorLike, axis):
     """Remove an axis of size 1.
 
     Args:
@@ -107,7 +107,7 @@ def repeat_elements(x: TensorLike, rep, axis: AxisLike):
 
 
 @computes_tensors
-def stack(x: Any, axis: AxisLike = 0):
+def stack(x: TensorLike, axis: AxisLike = 0):
     """Put tensors of one shape side by side, along a new axis.
 
     Args:

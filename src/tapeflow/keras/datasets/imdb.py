@@ -13,8 +13,8 @@ from tapeflow.keras.utils.files import get_file
 
 
 def load_data(
-    path: str = "imdb.npz", num_words=None, skip_top=0, maxlen=None, seed: int = 113, start_char=1,
-    oov_char=2, index_from=3, **kwargs,
+    path: str = "imdb.npz", num_words=None, skip_top: int = 0, maxlen=None, seed: int = 113, start_char: int = 1,
+    oov_char: int = 2, index_from: int = 3, **kwargs,
 ):
     """Load reviews of films as lists of the numbers of words, and labels 0 and 1: downloaded unless they are there.
 

@@ -21,8 +21,8 @@ _LABELS = (
 
 
 def load_data(
-    path: str = "reuters.npz", num_words=None, skip_top=0, maxlen=None, test_split: float = 0.2,
-    seed: int = 113, start_char=1, oov_char=2, index_from=3,
+    path: str = "reuters.npz", num_words=None, skip_top: int = 0, maxlen=None, test_split: float = 0.2,
+    seed: int = 113, start_char: int = 1, oov_char: int = 2, index_from: int = 3,
 ):
     """Load news as lists of the numbers of words, and their topics, of 46: downloaded unless they are there.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def _plain(shape: Sequence[Any]):
     return shape
 
 
-def quantization_mode(mode, config):
+def quantization_mode(mode, config: Mapping[str, Any]):
     """The mode that `quantize` is asked for, by its name or by a config.
 
     Raises ValueError for neither, and for two that differ.

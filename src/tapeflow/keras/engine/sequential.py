@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow._native import Tensor
 from tapeflow.checkpoint import following as trackable
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import boundary, public_methods
 from tapeflow.core.release import keras_2
@@ -224,7 +225,7 @@ class Sequential(Model):
             )
         return inputs[name]
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         """The mask of the outputs for these inputs."""
         return masking.of(self.call(inputs, mask=mask))
 

@@ -468,7 +468,7 @@ class MultiHeadAttention(Layer):
             )
         return attention_mask
 
-    def compute_mask(self, inputs: TensorLike, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         return mask[0] if isinstance(mask, list) else mask
 
     def compute_output_shape(self, query_shape, value_shape: ShapeLike | None = None, key_shape=None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def normalize_tuple(value: Any, n, name, allow_zero: bool = False):
+def normalize_tuple(value: Any, n, name: str, allow_zero: bool = False):
     """`value`, or n times the int `value`, as a tuple. Raises ValueError for anything else."""
     message = f"The `{name}` argument must be a tuple of {n} integers. Received: {value}"
     if isinstance(value, int):

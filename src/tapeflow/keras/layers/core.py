@@ -706,7 +706,7 @@ class Masking(SameShape):
         super().__init__(**kwargs)
         self.mask_value = mask_value
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         return reduce_any(not_equal(inputs, cast(self.mask_value, inputs.dtype)), axis=-1)
 
     def call(self, inputs: Tensor):

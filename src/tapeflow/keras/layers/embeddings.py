@@ -110,7 +110,7 @@ class Embedding(LowRank, Quantizable, Layer):
     def _broadcast_scales(self):
         return [self.input_dim, 1]
 
-    def compute_mask(self, inputs: TensorLike, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         return not_equal(inputs, 0) if self.mask_zero else None
 
     def call(self, inputs):
@@ -207,7 +207,7 @@ class ReversibleEmbedding(Embedding):
         cap = self.logit_soft_cap
         return scores if cap is None else tanh(scores / cap) * cap
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         return None
 
     def compute_output_shape(self, input_shape: Sequence[Any], reverse: bool = False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
@@ -47,7 +47,7 @@ class Lambda(Layer):
         signature = CallSignature(function)
         self.__dict__["_takes"] = [n for n in ("mask", "training") if n in signature.names]
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         if callable(self.mask):
             return self.mask(inputs, mask)
         return self.mask

@@ -193,7 +193,7 @@ class GroupQueryAttention(Layer):
             mask = logical_and(mask, other)
         return mask
 
-    def compute_mask(self, inputs: TensorLike, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         return mask[0] if isinstance(mask, list) else mask
 
     def compute_output_shape(self, query_shape, value_shape: ShapeLike | None = None, key_shape=None):

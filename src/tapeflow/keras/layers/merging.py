@@ -336,7 +336,7 @@ class Dot(_Merge):
             )
         return reshape(matmul(*folded), [batch, *(outer or [1])])
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         """None: the product has no steps."""
         return
 

@@ -304,7 +304,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
         total = reduce_sum(inputs * weights, axis=axis, keepdims=self.keepdims)
         return total / reduce_sum(weights, axis=axis, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs, mask=None):
+    def compute_mask(self, inputs, mask: TensorLike | None = None):
         return None
 
 

@@ -362,7 +362,7 @@ class Bidirectional(Wrapper):
         self.forward_layer.reset_states()
         self.backward_layer.reset_states()
 
-    def compute_mask(self, inputs: TensorLike, mask=None):
+    def compute_mask(self, inputs: TensorLike, mask: TensorLike | None = None):
         mask = mask[0] if isinstance(mask, list) else mask
         if self.return_sequences:
             output = [mask, mask] if not self.merge_mode else mask

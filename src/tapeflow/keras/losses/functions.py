@@ -409,7 +409,7 @@ def without_last(x: TensorLike, extra):
     return reshape(x, shape[: rank_of(x) - cast(lone, dtypes.int32)])
 
 
-def _matched_later(y_true, y_pred, sample_weight):
+def _matched_later(y_true: TensorLike, y_pred: TensorLike, sample_weight):
     """`squeeze_or_expand` where a rank is not known yet."""
     if y_true is not None and y_pred is not None:
         extra = rank_of(y_pred) - rank_of(y_true)

@@ -28,7 +28,7 @@ def _matches(a, b):
     return cast(equal(a, b), settings.floatx())
 
 
-def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold=0.5):
+def binary_accuracy(y_true: Tensor, y_pred: Tensor, threshold: float = 0.5):
     """Whether y_pred > threshold equals y_true.
 
     Args:

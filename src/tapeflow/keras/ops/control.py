@@ -62,7 +62,7 @@ def switch(index: int, branches, *operands):
 
 
 @public
-def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
+def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1):
     """Return the last carry and the stacked outputs of carry, y = f(carry, x) for each x along the first axis.
 
     Args:

@@ -73,7 +73,7 @@ def _checked(value: str, name: str, allowed: Sequence[str]):
         raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
 
 
-def _batch(images: Any, data_format: str | None, rank=2):
+def _batch(images: Any, data_format: str | None, rank: int = 2):
     """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
     images = tensor(images)
     if static_rank(images) not in (rank + 1, rank + 2):
@@ -416,7 +416,7 @@ def _brought_inside(index: Tensor, size: int, mode: str):
 
 
 @operation
-def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode="constant", fill_value: int = 0):
+def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode: str = "constant", fill_value: int = 0):
     """Return elements of an array at positions between its elements.
 
     Args:

@@ -6,6 +6,7 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
@@ -151,7 +152,7 @@ def _drawn_by_graphviz(dot: Any, path: str) -> Any:
 
 
 def _boxes(
-    model: Sequential, shapes: bool, dtype: Any, names: bool, activations: bool, trainable: bool, nested: bool,
+    model: Sequential, shapes: bool, dtype: DTypeLike, names: bool, activations: bool, trainable: bool, nested: bool,
     prefix: str,
 ):
     network = getattr(model, "_network", None)

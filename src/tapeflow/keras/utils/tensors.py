@@ -56,7 +56,7 @@ def get_source_inputs(tensor):
     return found
 
 
-def pack_x_y_sample_weight(x: TensorLike, y: TensorLike | None = None, sample_weight=None):
+def pack_x_y_sample_weight(x: TensorLike, y: TensorLike | None = None, sample_weight: TensorLike | None = None):
     """Make a batch of its parts.
 
     Args:

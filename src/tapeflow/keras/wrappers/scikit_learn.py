@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.keras.models import Sequential
 from tapeflow.keras.utils import to_categorical
@@ -65,7 +67,7 @@ class BaseWrapper:
         self.sk_params.update(params)
         return self
 
-    def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
+    def fit(self, x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
         """Make a model, and train it.
 
         Args:
@@ -79,7 +81,7 @@ class BaseWrapper:
         self.model = builder(**self.filter_sk_params(builder))
         return self.model.fit(x, self._targets(y), **{**self.filter_sk_params(Sequential.fit), **kwargs})
 
-    def filter_sk_params(self, fn: Any, override: Any = None) -> dict[str, Any]:
+    def filter_sk_params(self, fn: Callable[..., Any], override: Any = None) -> dict[str, Any]:
         """Return the arguments of the constructor that are arguments of `fn`, and those of `override`."""
         return {name: value for name, value in self.sk_params.items() if _takes(fn, name)} | dict(override or {})
 
@@ -108,7 +110,7 @@ class KerasClassifier(BaseWrapper):
 
     _kind = _estimator_type = "classifier"
 
-    def fit(self, x: Any, y: Any, **kwargs: Any) -> Any:
+    def fit(self, x: TensorLike, y: TensorLike, **kwargs: Any) -> Any:
         """Make a model, and train it.
 
         Args:
@@ -144,7 +146,7 @@ class KerasClassifier(BaseWrapper):
         best = chances.argmax(-1) if chances.shape[-1] > 1 else (chances > 0.5).astype("int32")
         return self.classes_[best]
 
-    def predict_proba(self, x: Any, **kwargs: Any) -> np.ndarray:
+    def predict_proba(self, x: TensorLike, **kwargs: Any) -> np.ndarray:
         """Return the probability of each class for each input.
 
         Args:
@@ -188,7 +190,7 @@ class KerasRegressor(BaseWrapper):
         """
         return np.squeeze(self.model.predict(x, **self.filter_sk_params(Sequential.predict, kwargs)), axis=-1)
 
-    def score(self, x: Any, y: Any, **kwargs: Any) -> float:
+    def score(self, x: TensorLike, y: TensorLike, **kwargs: Any) -> float:
         """Return the loss with the sign turned, so that more is better.
 
         Args:

@@ -111,7 +111,7 @@ def _share(
 
 
 def precision_at_k(
-    labels: Any, predictions: Any, k: int, class_id: int | None = None, weights: TensorLike | None = None,
+    labels: TensorLike, predictions: Any, k: int, class_id: int | None = None, weights: TensorLike | None = None,
     metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):  # fmt: skip
@@ -124,8 +124,9 @@ def precision_at_k(
 
 
 def precision_at_top_k(
-    labels: Any, predictions_idx: Any, k=None, class_id=None, weights: Any = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions_idx: Any, k=None, class_id=None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` of classes that are given."""
     graph_only("precision_at_top_k")
@@ -149,8 +150,9 @@ def recall_at_k(
 
 
 def recall_at_top_k(
-    labels: Any, predictions_idx: Any, k=None, class_id=None, weights: Any = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions_idx: Any, k=None, class_id=None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """`recall_at_k` of classes that are given."""
     graph_only("recall_at_top_k")
@@ -197,8 +199,9 @@ def average_precision(labels, top, weights, collections, name, default):
 
 
 def sparse_precision_at_k(
-    labels: Any, predictions: Any, k, class_id=None, weights: Any = None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: Any, k, class_id=None, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """`precision_at_k` under its older name."""
     return precision_at_k(
@@ -207,7 +210,8 @@ def sparse_precision_at_k(
 
 
 def sparse_average_precision_at_k(
-    labels: Any, predictions: Any, k, weights: Any = None, metrics_collections=None, updates_collections=None,
+    labels: TensorLike, predictions: Any, k, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):
     """`average_precision_at_k` under its older name."""

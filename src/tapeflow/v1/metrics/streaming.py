@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build.collections import GraphKeys
@@ -73,7 +73,10 @@ def ratio(numerator: TensorLike, denominator: TensorLike, name: str):
     )
 
 
-def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean(
+    values, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
+):
     """The weighted mean of all values."""
     graph_only("mean")
     with variable_scope(name, "mean", (values, weights)):
@@ -97,7 +100,8 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 
 
 def mean_tensor(
-    values, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
+    values, weights: TensorLike | None = None, metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None
 ):
     """The weighted mean of tensors, for each element."""
     graph_only("mean_tensor")
@@ -156,8 +160,9 @@ def mean_squared_error(
 
 
 def root_mean_squared_error(
-    labels: TensorLike, predictions: TensorLike, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):
     """The square root of the mean of (predictions - labels)^2."""
     graph_only("root_mean_squared_error")
@@ -202,7 +207,8 @@ def mean_cosine_distance(
 
 
 def percentage_below(
-    values: TensorLike, threshold: float, weights=None, metrics_collections=None, updates_collections=None,
+    values: TensorLike, threshold: float, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None, updates_collections: Collections | None = None,
     name: str | None = None,
 ):
     """The share of values below a threshold."""
@@ -229,8 +235,9 @@ def _streamed_matrix(labels: Tensor, predictions: Tensor, num_classes: int, weig
 
 
 def mean_iou(
-    labels: TensorLike, predictions: TensorLike, num_classes: int, weights=None, metrics_collections=None,
-    updates_collections=None, name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, num_classes: int, weights: TensorLike | None = None,
+    metrics_collections: Collections | None = None,
+    updates_collections: Collections | None = None, name: str | None = None,
 ):  # fmt: skip
     """The mean over the classes of intersection / union."""
     graph_only("mean_iou")

@@ -317,7 +317,7 @@ def static_state_saving_rnn(
 
 @api(v1="nn.raw_rnn")
 @public
-def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
+def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory: bool = False, scope=None):
     """Run a cell as `loop_fn(time, cell_output, cell_state, loop_state)` says.
 
     `loop_fn` returns (finished, next input, next state, emitted output, next loop state); at time 0 it is

@@ -55,7 +55,8 @@ def _model_fn(
     head, learner_config, examples_per_layer: Callable[..., Any] | int, num_trees: int | None,
     feature_columns: Sequence[Any] | None, center_bias: bool, num_quantiles: int,
     logits_modifier_function: Callable[..., Any] | None = None, output_leaf_index: bool = False,
-    override_global_step_value: int | None = None, finish: Callable[..., Any] | type = dict, weight_column_name=None,
+    override_global_step_value: int | None = None, finish: Callable[..., Any] | type = dict,
+    weight_column_name: str | None = None,
 ):  # fmt: skip
     """The model function of boosted trees; `finish` makes predictions those of an estimator's kind."""
     outputs = head.logits_dimension

@@ -8,6 +8,7 @@ from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.contrib.distributions.bijectors.elementwise import Elementwise
 from tapeflow.contrib.distributions.scales import scale_vectors, solve_vectors, tril_scale
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.linalg import LinearOperator, LinearOperatorLowRankUpdate
@@ -25,11 +26,11 @@ from tapeflow.v1.distributions.base import checked
 __all__ = ["Affine", "AffineLinearOperator", "AffineScalar"]
 
 
-def _tensor(x: Any) -> Any:
+def _tensor(x: TensorLike) -> Any:
     return None if x is None else convert_to_tensor(x)
 
 
-def _nonzero(x: Any, validate_args: bool, message: str | None = None) -> Any:
+def _nonzero(x: TensorLike, validate_args: bool, message: str | None = None) -> Any:
     return checked(x, validate_args, lambda: assert_none_equal(x, zeros_like(x), message=message))
 
 
@@ -69,7 +70,7 @@ class _AffineOfVectors(Bijector):
     shift = property(lambda self: self._shift)
     scale = property(lambda self: self._scale)
 
-    def _describe(self, dtype: Any, validate_args: bool, name: str) -> None:
+    def _describe(self, dtype: DTypeLike, validate_args: bool, name: str) -> None:
         parents = [*getattr(self._scale, "graph_parents", ()), *(() if self._shift is None else (self._shift,))]
         super().__init__(
             graph_parents=parents, is_constant_jacobian=True, dtype=dtype, validate_args=validate_args,

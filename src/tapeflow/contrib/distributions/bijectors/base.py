@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.spelling import snake_case
@@ -134,22 +135,22 @@ class Bijector:
 
     # What everybody calls.
 
-    def forward(self, x: Any, name: str = "forward") -> Any:
+    def forward(self, x: TensorLike, name: str = "forward") -> Any:
         """The function's value."""
         return self._call_forward(x, name)
 
-    def inverse(self, y: Any, name: str = "inverse") -> Any:
+    def inverse(self, y: TensorLike, name: str = "inverse") -> Any:
         """The `x` whose value is `y`; a tuple of all of them where it is not injective."""
         return self._call_inverse(y, name)
 
     def forward_log_det_jacobian(
-        self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian"
+        self, x: TensorLike, event_ndims: Any, name: str = "forward_log_det_jacobian"
     ) -> Any:
         """log |det dy/dx|, for events of `event_ndims` axes of `x`."""
         return self._call_forward_log_det_jacobian(x, event_ndims, name)
 
     def inverse_log_det_jacobian(
-        self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian"
+        self, y: TensorLike, event_ndims: Any, name: str = "inverse_log_det_jacobian"
     ) -> Any:
         """log |det dx/dy|, for events of `event_ndims` axes of `y`; a tuple where it is not injective."""
         return self._call_inverse_log_det_jacobian(y, event_ndims, name)
@@ -177,7 +178,7 @@ class Bijector:
 
     # How they are answered, with the conditions of a `ConditionalBijector`.
 
-    def _call_forward(self, x: Any, name: str, **conditions: Any) -> Any:
+    def _call_forward(self, x: TensorLike, name: str, **conditions: Any) -> Any:
         with self._named(name):
             x = self._converted(x)
             found = self._mapping(conditions, x=x)
@@ -185,7 +186,7 @@ class Bijector:
                 self._remember_y(found, self._forward(x, **conditions))
             return found.y
 
-    def _call_inverse(self, y: Any, name: str, **conditions: Any) -> Any:
+    def _call_inverse(self, y: TensorLike, name: str, **conditions: Any) -> Any:
         with self._named(name):
             y = self._converted(y)
             if not self._is_injective:
@@ -195,7 +196,7 @@ class Bijector:
                 self._remember_x(found, self._inverse(y, **conditions))
             return found.x
 
-    def _call_forward_log_det_jacobian(self, x: Any, event_ndims: Any, name: str, **conditions: Any) -> Any:
+    def _call_forward_log_det_jacobian(self, x: TensorLike, event_ndims: Any, name: str, **conditions: Any) -> Any:
         if not self._is_injective:
             raise NotImplementedError("forward_log_det_jacobian cannot be implemented for non-injective transforms.")
         with self._named(name):
@@ -205,7 +206,7 @@ class Bijector:
                 found = self._mapping(conditions, x=x)
                 return -self._volume(found, rank, self._by_forward, self._by_inverse, conditions)
 
-    def _call_inverse_log_det_jacobian(self, y: Any, event_ndims: Any, name: str, **conditions: Any) -> Any:
+    def _call_inverse_log_det_jacobian(self, y: TensorLike, event_ndims: Any, name: str, **conditions: Any) -> Any:
         with self._named(name):
             rank, checks = self._event_rank(event_ndims, self.inverse_min_event_ndims)
             y = self._converted(y)
@@ -257,7 +258,9 @@ class Bijector:
             return None
         return self._mappings.setdefault(context.current_graph(), _Mappings())
 
-    def _mapping(self, conditions: dict[str, Any], x: Any = None, y: Any = None) -> _Mapping:
+    def _mapping(
+        self, conditions: dict[str, Any], x: TensorLike | None = None, y: TensorLike | None = None,
+    ) -> _Mapping:
         """The mapping of what is given."""
         remembered = self._remembered()
         if remembered is None or not self._is_injective:
@@ -265,13 +268,13 @@ class Bijector:
         table, tensor = (remembered.by_y, y) if x is None else (remembered.by_x, x)
         return table.setdefault(_key(tensor, conditions), _Mapping(x, y, conditions))
 
-    def _remember_y(self, found: _Mapping, y: Any) -> None:
+    def _remember_y(self, found: _Mapping, y: TensorLike) -> None:
         found.y = y
         remembered = self._remembered()
         if remembered is not None and self._is_injective:
             remembered.by_y[_key(y, found.conditions)] = found
 
-    def _remember_x(self, found: _Mapping, x: Any) -> None:
+    def _remember_x(self, found: _Mapping, x: TensorLike) -> None:
         found.x = x
         remembered = self._remembered()
         if remembered is not None:
@@ -284,7 +287,7 @@ class Bijector:
         with context.name_scope_v1(self.name), context.name_scope_v1(name):
             yield
 
-    def _converted(self, x: Any) -> Any:
+    def _converted(self, x: TensorLike) -> Any:
         x = convert_to_tensor(x)
         if self.dtype is not None and self.dtype.base_dtype != x.dtype.base_dtype:
             raise TypeError(f"Input had dtype {self.dtype} but expected {x.dtype}.")
@@ -332,19 +335,19 @@ def _summed(volume: Any, x: Any, rank: Any, least: int) -> Any:
 class ConditionalBijector(Bijector):
     """A bijector whose methods take more named arguments, which are handed on to those that its subclass defines."""
 
-    def forward(self, x: Any, name: str = "forward", **condition_kwargs: Any) -> Any:
+    def forward(self, x: TensorLike, name: str = "forward", **condition_kwargs: Any) -> Any:
         return self._call_forward(x, name, **condition_kwargs)
 
-    def inverse(self, y: Any, name: str = "inverse", **condition_kwargs: Any) -> Any:
+    def inverse(self, y: TensorLike, name: str = "inverse", **condition_kwargs: Any) -> Any:
         return self._call_inverse(y, name, **condition_kwargs)
 
     def forward_log_det_jacobian(
-        self, x: Any, event_ndims: Any, name: str = "forward_log_det_jacobian", **condition_kwargs: Any
+        self, x: TensorLike, event_ndims: Any, name: str = "forward_log_det_jacobian", **condition_kwargs: Any
     ) -> Any:
         return self._call_forward_log_det_jacobian(x, event_ndims, name, **condition_kwargs)
 
     def inverse_log_det_jacobian(
-        self, y: Any, event_ndims: Any, name: str = "inverse_log_det_jacobian", **condition_kwargs: Any
+        self, y: TensorLike, event_ndims: Any, name: str = "inverse_log_det_jacobian", **condition_kwargs: Any
     ) -> Any:
         return self._call_inverse_log_det_jacobian(y, event_ndims, name, **condition_kwargs)
 

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.contrib.distributions.bijectors.base import (
     ConditionalBijector,
 )
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.sizes import rank as rank_of
@@ -48,7 +49,7 @@ class Inline(ConditionalBijector):
             "inverse": inverse_event_shape_fn, "inverse_tensor": inverse_event_shape_tensor_fn,
         }  # fmt: skip
 
-    def _value(self, name: str, x: Any, conditions: dict[str, Any]) -> Any:
+    def _value(self, name: str, x: TensorLike, conditions: dict[str, Any]) -> Any:
         function = self._functions[name]
         if not callable(function):
             raise NotImplementedError(f"{name}_fn is not a callable function.")
@@ -66,7 +67,7 @@ class Inline(ConditionalBijector):
     def _inverse_log_det_jacobian(self, y: Any, **kwargs: Any) -> Any:
         return self._value("inverse_log_det_jacobian", y, kwargs)
 
-    def _shape(self, name: str, shape: Any) -> Any:
+    def _shape(self, name: str, shape: ShapeLike) -> Any:
         function = self._shape_functions[name]
         return shape if function is None else function(shape)
 
@@ -141,7 +142,7 @@ def _one_dtype(bijectors: Sequence[Any]) -> Any:
     return known.pop() if known else None
 
 
-def _next_shape(bijector: Any, way: str, shape: Any) -> tuple[Any, Any]:
+def _next_shape(bijector: Any, way: str, shape: ShapeLike) -> tuple[Any, Any]:
     """The shape of an event after one more bijector, and its rank: of a list, also a list where it is known."""
     if isinstance(shape, list):
         known = getattr(bijector, f"{way}_event_shape")(shape)

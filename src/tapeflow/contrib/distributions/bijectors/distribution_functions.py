@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.contrib.distributions.bijectors.elementwise import Elementwise
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
@@ -45,7 +46,7 @@ class Gumbel(_DistributionFunction):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    def _z(self, x: Any) -> Any:
+    def _z(self, x: TensorLike) -> Any:
         return (x - self.loc) / self.scale
 
     def _forward(self, x: Any) -> Any:
@@ -80,7 +81,7 @@ class Weibull(_DistributionFunction):
     scale = property(lambda self: self._scale)
     concentration = property(lambda self: self._concentration)
 
-    def _valid(self, x: Any) -> Any:
+    def _valid(self, x: TensorLike) -> Any:
         message = "Forward transformation input must be at least 0."
         return self._checked(x, lambda: assert_non_negative(x, message=message))
 
@@ -116,7 +117,7 @@ class Kumaraswamy(_DistributionFunction):
     concentration1 = property(lambda self: self._one)
     concentration0 = property(lambda self: self._zero)
 
-    def _valid(self, x: Any) -> Any:
+    def _valid(self, x: TensorLike) -> Any:
         return self._probability(x, "sample must be non-negative", "sample must be no larger than `1`.")
 
     def _forward(self, x: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.contrib.distributions.numerics import softplus_inverse
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import zeros_like
@@ -73,7 +74,7 @@ class AbsoluteValue(Elementwise):
     def _is_injective(self) -> bool:
         return False
 
-    def _valid(self, y: Any, result: Any) -> Any:
+    def _valid(self, y: TensorLike, result: Any) -> Any:
         return self._checked(result, lambda: assert_non_negative(y, message="Argument y was negative"))
 
     def _forward(self, x: Any) -> Any:
@@ -100,13 +101,13 @@ class PowerTransform(Elementwise):
 
     power = property(lambda self: self._power)
 
-    def _valid_x(self, x: Any) -> Any:
+    def _valid_x(self, x: TensorLike) -> Any:
         if self.power == 0:
             return x
         message = f"Forward transformation input must be at least {-1.0 / self.power}."
         return self._checked(x, lambda: assert_non_negative(1.0 + self.power * x, message=message))
 
-    def _valid_y(self, y: Any) -> Any:
+    def _valid_y(self, y: TensorLike) -> Any:
         message = "Inverse transformation input must be greater than 0."
         return self._checked(y, lambda: assert_positive(y, message=message))
 
@@ -224,7 +225,7 @@ class Square(Elementwise):
     def __init__(self, validate_args: bool = False, name: str = "square"):
         super().__init__(validate_args, name)
 
-    def _valid(self, x: Any) -> Any:
+    def _valid(self, x: TensorLike) -> Any:
         return self._checked(x, lambda: assert_non_negative(x, message="All elements must be non-negative."))
 
     def _forward(self, x: Any) -> Any:

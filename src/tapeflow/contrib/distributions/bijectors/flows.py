@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
 from tapeflow.function.template import make_template
@@ -34,12 +34,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _scaled_and_shifted(x: Any, shift: Any, log_scale: Any) -> Any:
+def _scaled_and_shifted(x: TensorLike, shift: Any, log_scale: Any) -> Any:
     y = x if log_scale is None else x * exp(log_scale)
     return y if shift is None else y + shift
 
 
-def _back(y: Any, shift: Any, log_scale: Any) -> Any:
+def _back(y: TensorLike, shift: Any, log_scale: Any) -> Any:
     x = y if shift is None else y - shift
     return x if log_scale is None else x * exp(-log_scale)
 
@@ -88,7 +88,7 @@ class MaskedAutoregressiveFlow(Bijector):
         # The first call makes the variables, which cannot be made inside of a loop.
         self._function(y)
 
-        def body(index: Any, y: Any) -> Any:
+        def body(index: Any, y: TensorLike) -> Any:
             return index + 1, _scaled_and_shifted(x, *self._function(y))
 
         count = shape_of(x)[-1]
@@ -177,7 +177,7 @@ def masked_dense(
     mask = _mask(num_blocks, _known_depth(inputs), units, exclusive)
     initializer = glorot_normal_initializer() if kernel_initializer is None else kernel_initializer
 
-    def masked_initializer(shape, dtype=None, partition_info=None):
+    def masked_initializer(shape, dtype: DTypeLike | None = None, partition_info=None):
         return mask * initializer(shape, dtype, partition_info)
 
     layer = Dense(  # type: ignore[misc]  # more positions are those behind `units`

@@ -16,6 +16,7 @@ from tapeflow.contrib.distributions.matrices import (
     triangle_side,
 )
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.band import band_part
 from tapeflow.ops.array.construction import zeros_like
@@ -41,7 +42,7 @@ from tapeflow.ops.math.rounding import floor
 __all__ = ["CholeskyOuterProduct", "FillTriangular", "MatrixInverseTriL", "ScaleTriL", "TransformDiagonal"]
 
 
-def _square_matrix_checks(x: Any) -> Any:
+def _square_matrix_checks(x: TensorLike) -> Any:
     yield lambda: assert_rank_at_least(x, 2, message="Input must be a (batch of) matrix.")
     yield lambda: assert_equal(
         shape_of(x)[-2], shape_of(x)[-1], message="Input must be a (batch of) square matrix."
@@ -80,7 +81,7 @@ class MatrixInverseTriL(Bijector):
     def __init__(self, validate_args: bool = False, name: str = "matrix_inverse_tril"):
         super().__init__(validate_args=validate_args, forward_min_event_ndims=2, name=name)
 
-    def _valid(self, x: Any) -> Any:
+    def _valid(self, x: TensorLike) -> Any:
         def lower() -> Any:
             above = x - band_part(x, -1, 0)
             return assert_equal(above, zeros_like(above), message="Input must be lower triangular.")

@@ -8,6 +8,7 @@ import numpy as np
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
@@ -140,7 +141,7 @@ class Reshape(Bijector):
         return shape_of(self._inverse(zeros(output_shape)))
 
 
-def _as_sizes(shape: Any) -> Any:
+def _as_sizes(shape: ShapeLike) -> Any:
     """A shape as a tensor: of int32 where nothing says otherwise, as for an empty list."""
     if isinstance(shape, TensorShape):
         shape = [-1 if size is None else size for size in shape.as_list()]

@@ -56,8 +56,9 @@ def wasserstein_generator_loss(
 
 
 def wasserstein_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, real_weights=1.0, generated_weights=1.0, scope=None,
-    loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    discriminator_real_outputs, discriminator_gen_outputs, real_weights: float = 1.0, generated_weights: float = 1.0,
+    scope=None,
+    loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean for generated data less the mean for real data."""
     values = (discriminator_real_outputs, discriminator_gen_outputs, real_weights, generated_weights)
@@ -151,8 +152,8 @@ def acgan_generator_loss(
 
 
 def minimax_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25, real_weights: float = 1.0,
+    generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -222,8 +223,8 @@ def least_squares_generator_loss(
 
 
 def least_squares_discriminator_loss(
-    discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights=1.0,
-    generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries=False,
+    discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights: float = 1.0,
+    generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean squares of the distances from the two labels, summed."""
     with v1.name_scope(scope, "lsq_discriminator_loss", (discriminator_gen_outputs, real_label)) as scope:

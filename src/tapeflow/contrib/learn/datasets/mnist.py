@@ -84,8 +84,8 @@ class DataSet:
 
 
 def read_data_sets(
-    train_dir=None, fake_data=False, one_hot=False, dtype=dtypes.float32, reshape=True,
-    validation_size=5000, seed=None, source_url=None,
+    train_dir=None, fake_data: bool = False, one_hot: bool = False, dtype=dtypes.float32, reshape: bool = True,
+    validation_size=5000, seed: int | None = None, source_url=None,
 ) -> Any:  # fmt: skip
     """The digits that `keras.datasets.mnist` has, to train, to validate and to test with.
 

@@ -20,7 +20,7 @@ from tapeflow.v1.variable_scoping import variable_scope
 __all__ = ["inception_v1", "inception_v1_arg_scope", "inception_v1_base"]
 
 
-def _block(name, one, three, five, pooled, last="Conv2d_0b_3x3"):
+def _block(name: str, one, three, five, pooled, last="Conv2d_0b_3x3"):
     """A block of four branches; in one network the last filters have another name."""
     return name, (
         (Conv("Conv2d_0a_1x1", one),),
@@ -63,7 +63,7 @@ def inception_v1_base(inputs, final_endpoint: str = "Mixed_5c", scope="Inception
 
 
 def inception_v1(
-    inputs, num_classes: int = 1000, is_training=True, dropout_keep_prob: float = 0.8, prediction_fn=softmax,
+    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, prediction_fn=softmax,
     spatial_squeeze: bool = True, reuse=None, scope="InceptionV1",
 ):  # fmt: skip
     """Inception v1: (logits [batch, classes], outputs by name). Its `default_image_size` is 224.

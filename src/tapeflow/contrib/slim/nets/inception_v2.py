@@ -23,7 +23,7 @@ def _reducing(depth):
     return Conv("Conv2d_0a_1x1", depth, stddev=0.09)
 
 
-def _block(name, one, three, twice, pooled, pool="AvgPool_0a_3x3"):
+def _block(name: str, one, three, twice, pooled, pool="AvgPool_0a_3x3"):
     """A block of four branches: 1, 3, twice 3 elements, and a pool."""
     return name, (
         (Conv("Conv2d_0a_1x1", one),),
@@ -33,7 +33,7 @@ def _block(name, one, three, twice, pooled, pool="AvgPool_0a_3x3"):
     )
 
 
-def _shrinking(name, three, twice):
+def _shrinking(name: str, three, twice):
     """A block of three branches that halves height and width."""
     return name, (
         (_reducing(three[0]), Conv("Conv2d_1a_3x3", three[1], 2)),
@@ -82,7 +82,7 @@ def inception_v2_base(
 
 
 def inception_v2(
-    inputs, num_classes: int = 1000, is_training=True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
+    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
     depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse=None,
     scope="InceptionV2",
 ):  # fmt: skip

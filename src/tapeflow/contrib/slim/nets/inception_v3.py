@@ -17,7 +17,7 @@ _ROOT = (
 )  # fmt: skip
 
 
-def _fives(name, pooled, first="Conv2d_0a_1x1", second="Conv2d_0b_5x5"):
+def _fives(name: str, pooled, first="Conv2d_0a_1x1", second="Conv2d_0b_5x5"):
     """A block with a branch of 5 elements; in one block that has other names."""
     return name, (
         (Conv("Conv2d_0a_1x1", 64),),
@@ -27,7 +27,7 @@ def _fives(name, pooled, first="Conv2d_0a_1x1", second="Conv2d_0b_5x5"):
     )
 
 
-def _sevens(name, depth):
+def _sevens(name: str, depth):
     """A block whose filters of 7 by 7 elements are made of rows and columns."""
     return name, (
         (Conv("Conv2d_0a_1x1", 192),),
@@ -40,7 +40,7 @@ def _sevens(name, depth):
     )  # fmt: skip
 
 
-def _forked(name, column):
+def _forked(name: str, column):
     """A block whose filters of 3 by 3 elements are a row beside a column."""
     return name, (
         (Conv("Conv2d_0a_1x1", 320),),
@@ -114,7 +114,7 @@ def _auxiliary(net, depth, num_classes, spatial_squeeze):
 
 
 def inception_v3(
-    inputs, num_classes: int = 1000, is_training=True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
+    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
     depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse=None,
     scope="InceptionV3",
 ):  # fmt: skip

@@ -9,6 +9,7 @@ from tapeflow.contrib.layers import conv2d
 from tapeflow.contrib.layers.named_outputs import collect_named_outputs
 from tapeflow.contrib.slim.nets import resnet_utils
 from tapeflow.contrib.slim.nets.resnet_utils import resnet_arg_scope
+from tapeflow.core.annotations import Collections
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1.variable_scoping import variable_scope
 
@@ -20,7 +21,8 @@ __all__ = [
 
 @add_arg_scope
 def bottleneck(
-    inputs, depth: int, depth_bottleneck: int, stride: int, rate: int = 1, outputs_collections=None, scope=None
+    inputs, depth: int, depth_bottleneck: int, stride: int, rate: int = 1,
+    outputs_collections: Collections | None = None, scope=None
 ):
     """A shortcut plus convolutions of 1, 3 and 1 elements, then ReLU; the second one has the stride and the rate."""
     with variable_scope(scope, "bottleneck_v1", [inputs]) as found:

@@ -14,7 +14,7 @@ def vgg_arg_scope(weight_decay: float = 0.0005):
     return plain_arg_scope(weight_decay, 0.0)
 
 
-def _vgg(name, counts):
+def _vgg(name: str, counts):
     """A network of five groups with so many convolutions each."""
     layers: list[Convolution | Pool] = []
     for i, (depth, count) in enumerate(zip(_DEPTHS, counts, strict=True), 1):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tapeflow.compat import v1
 from tapeflow.contrib.learn.spec import PredictionKey
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 
 INFERENCE_PROB_NAME = PredictionKey.PROBABILITIES
@@ -36,7 +36,7 @@ def _r2(probabilities, targets: Tensor, weights: Tensor | None = None):
     return v1.metrics.mean(1 - v1.reduce_sum(rest / total), weights)
 
 
-def _accuracy(predictions, targets, weights=None):
+def _accuracy(predictions: TensorLike, targets, weights: TensorLike | None = None):
     return v1.metrics.accuracy(targets, predictions, weights)
 
 

@@ -89,7 +89,7 @@ class _DefaultHead:
         else:
             self.kind = Classes(params.num_classes, weight_column, None, reduction)
 
-    def create_estimator_spec(self, features, mode, logits: Tensor, labels, train_op_fn):
+    def create_estimator_spec(self, features, mode, logits: Tensor, labels: TensorLike, train_op_fn):
         return self.kind.spec(features, mode, labels, logits, train_op_fn)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.dtypes import float32, int32, string
 from tapeflow.function.autograph.errors import at_user_line
@@ -38,7 +39,7 @@ from tapeflow.ops.string.numbers import to_number
 _NOTHING: Any = object()
 
 
-def _is_dataset(x: Any) -> bool:
+def _is_dataset(x: TensorLike) -> bool:
     return hasattr(x, "element_spec") and hasattr(x, "reduce") and hasattr(x, "enumerate")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.function.autograph.errors import at_user_line
 from tapeflow.function.autograph.operators import staging
@@ -114,7 +115,7 @@ def _trace(
     return after
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: TensorLike, b: TensorLike) -> bool:
     if type(a) is list and type(b) is list:
         return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
     return a is b
@@ -159,7 +160,7 @@ def _verify(name: str, main: Any, other: Any) -> None:
         _verify_leaf(name, a, b)
 
 
-def _verify_leaf(name: str, a: Any, b: Any) -> None:
+def _verify_leaf(name: str, a: TensorLike, b: TensorLike) -> None:
     if a is b:
         return
     for leaf, which in ((a, "main"), (b, "else")):

@@ -17,7 +17,7 @@ def _of_replicas(source: Any, element: Any) -> Any:
     return source.shared_out(element) if hasattr(source, "shared_out") else element
 
 
-def loop_over(source: Any, more: Any, body: Any, frame: Any) -> None:
+def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> None:
     """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
     elements = source._staged_pass()
 

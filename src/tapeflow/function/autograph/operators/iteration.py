@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.lists import StagedList
@@ -38,7 +39,7 @@ class Zipped(_Counted):
         self.parts = parts
 
 
-def is_countable(x: Any) -> bool:
+def is_countable(x: TensorLike) -> bool:
     """Whether a loop over `x` is one of the graph."""
     if isinstance(x, (Zipped, Enumerated, StagedList)):
         return True
@@ -47,12 +48,12 @@ def is_countable(x: Any) -> bool:
     return is_tensor_array(x) and staging.in_graph()
 
 
-def can_join(x: Any) -> bool:
+def can_join(x: TensorLike) -> bool:
     """Whether `x` can be counted through along with a tensor."""
     return is_countable(x) or isinstance(x, (list, tuple, range))
 
 
-def count_of(x: Any) -> Any:
+def count_of(x: TensorLike) -> Any:
     """The number of items, an int where it is known."""
     if isinstance(x, Enumerated):
         return count_of(x.items)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tapeflow.core import context
+from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.function.autograph.errors import at_user_line
@@ -82,7 +83,7 @@ class Probe:
         return zeros([d or 0 for d in like.shape.as_list()], like.dtype)
 
 
-def list_append(target: Any, x: Any) -> Any:
+def list_append(target: Any, x: TensorLike) -> Any:
     """What a variable holds after `target.append(x)`."""
     if isinstance(target, StagedList):
         return StagedList(target.array.write(target.array.size(), as_tensor(x)))
@@ -139,7 +140,7 @@ def _moved(x: Any, axis: int) -> Any:
     return transpose(x, order)
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+def concat(values: Any, axis: AxisLike, name: str = "concat") -> Any:
     """`tf.concat`, also of such lists."""
     if isinstance(values, StagedList) and isinstance(axis, int) and axis == 0:
         return values.array.concat()

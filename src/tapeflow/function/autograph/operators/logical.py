@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.annotations import TensorLike
 from tapeflow.function.autograph.operators import staging
 from tapeflow.function.autograph.operators.conditional import choose
 from tapeflow.ops.math.comparison import equal
@@ -25,7 +26,7 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def not_(a: Any) -> Any:
+def not_(a: TensorLike) -> Any:
     """`not a`."""
     if not staging.is_staged(a):
         return not a
@@ -47,14 +48,14 @@ def none_of(*flags: Any) -> Any:
     return not_(found)
 
 
-def and_(a: Any, b: Callable[[], Any]) -> Any:
+def and_(a: TensorLike, b: Callable[[], Any]) -> Any:
     """`a and b()`."""
     if not staging.is_staged(a):
         return a and b()
     return choose(staging.condition(a, "logical expression"), b, lambda: a, "and")
 
 
-def or_(a: Any, b: Callable[[], Any]) -> Any:
+def or_(a: TensorLike, b: Callable[[], Any]) -> Any:
     """`a or b()`."""
     if not staging.is_staged(a):
         return a or b()
@@ -70,13 +71,13 @@ def chained(left: Any, signs: tuple[str, ...], operands: tuple[Callable[[], Any]
     return and_(holds, lambda: chained(right, signs[1:], operands[1:]))
 
 
-def eq(a: Any, b: Any) -> Any:
+def eq(a: TensorLike, b: TensorLike) -> Any:
     """`a == b`, elementwise where one is a staged tensor."""
     if staging.is_staged(a) or staging.is_staged(b):
         return equal(a, b)
     return a == b
 
 
-def not_eq(a: Any, b: Any) -> Any:
+def not_eq(a: TensorLike, b: TensorLike) -> Any:
     """`a != b`, elementwise where one is a staged tensor."""
     return not_(eq(a, b))

@@ -82,7 +82,7 @@ class Frame(NamedTuple):
     def stage(
         self,
         test: Any,
-        body: Any,
+        body: Callable[..., Any],
         own: Sequence[Any],
         defaults: dict[str, Any] | None = None,
         relax: bool = False,
@@ -137,7 +137,7 @@ def _for_python(iterated: Any, more: Any, body: Any, names: tuple[str, ...], pla
             return
 
 
-def _guarded(goes_on: Any, body: Any, item: Any, state: State) -> None:
+def _guarded(goes_on: Any, body: Callable[..., Any], item: Any, state: State) -> None:
     """One of a known number of iterations after one that may have left the loop."""
     pred = staging.condition(goes_on, "loop")
     stage_if(pred, lambda: body(item), lambda: None, state, len(state.names))
@@ -154,7 +154,7 @@ def _both(test: Any, more: Any) -> Any:
     return logical_and(test, goes_on)
 
 
-def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+def for_range(iterated: Any, more: Any, body: Callable[..., Any], frame: Frame) -> None:
     """A loop over `tf.range`: it counts, the tensor is never made."""
     start, limit, delta = iterated.op.inputs
     step = delta.constant_value()
@@ -175,7 +175,7 @@ def for_range(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     frame.stage(test, one, [start], dict.fromkeys(frame.targets, start))
 
 
-def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+def for_counted(iterated: Any, more: Any, body: Callable[..., Any], frame: Frame) -> None:
     """A loop over the first axis of a tensor, the elements of a TensorArray, or several of them together."""
     count, item = count_of(iterated), reader_of(iterated)
 
@@ -186,7 +186,7 @@ def for_counted(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
     frame.stage(lambda i: _both(i < count, more), one, [constant(0)])
 
 
-def for_dataset(iterated: Any, more: Any, body: Any, frame: Frame) -> None:
+def for_dataset(iterated: Any, more: Any, body: Callable[..., Any], frame: Frame) -> None:
     """A loop over the elements of a dataset, or over those that an iterator still has."""
 
     loop_over(iterated, more, body, frame)

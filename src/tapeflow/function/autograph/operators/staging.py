@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import context
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import bool as bool_dtype
 from tapeflow.function.autograph.errors import at_user_line
@@ -33,7 +35,7 @@ class _NoReturn:
 NO_RETURN: Any = _NoReturn()
 
 
-def is_staged(x: Any) -> bool:
+def is_staged(x: TensorLike) -> bool:
     """Whether the value of `x` will only be known when the graph runs."""
     if isinstance(x, _Tensor):
         return not isinstance(x, _EagerTensor)
@@ -45,7 +47,7 @@ def in_graph() -> bool:
     return not context.executing_eagerly()
 
 
-def condition(x: Any, what: str) -> Any:
+def condition(x: TensorLike, what: str) -> Any:
     """The staged `x` as a scalar bool tensor. Raises ValueError where it is none."""
     x = convert_to_tensor(x)
     hint = "to check for None, use `is not None`"
@@ -70,7 +72,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
     return control.cond(pred, true_fn, false_fn)
 
 
-def while_loop(test: Any, body: Any, variables: list[Any], **options: Any) -> Any:
+def while_loop(test: Any, body: Callable[..., Any], variables: list[Any], **options: Any) -> Any:
     return control.while_loop(test, body, variables, **options)
 
 

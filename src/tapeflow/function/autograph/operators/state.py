@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.function.autograph.operators.staging import UNDEFINED
@@ -117,7 +118,7 @@ def is_value(leaf: Any) -> bool:
     )  # fmt: skip
 
 
-def is_tensor_array(x: Any) -> bool:
+def is_tensor_array(x: TensorLike) -> bool:
     return hasattr(x, "mark_used") and hasattr(x, "unstack")
 
 
@@ -132,7 +133,7 @@ def leaves_of(value: Any) -> list[Any]:
     return [value] if value is UNDEFINED else nest.flatten(value)
 
 
-def same_structure(a: Any, b: Any) -> Exception | None:
+def same_structure(a: TensorLike, b: TensorLike) -> Exception | None:
     """Why two values are structured differently, or None."""
     try:
         nest.assert_same_structure(a, b)

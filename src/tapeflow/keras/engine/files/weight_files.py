@@ -291,7 +291,7 @@ def load_from_group(group: Any, model: Sequential, skip_mismatch: bool = False, 
     set_values(todo)
 
 
-def _matched(name, variables, values, skip_mismatch):
+def _matched(name: str, variables, values, skip_mismatch):
     if len(variables) != len(values):
         if skip_mismatch:
             return []

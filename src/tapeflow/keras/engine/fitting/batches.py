@@ -45,7 +45,7 @@ def unpack(data: TensorLike | dict[str, Any]):
     return (*data, None, None)[:3]
 
 
-def pack(x: TensorLike | dict[str, Any], y: TensorLike | None = None, sample_weight=None):
+def pack(x: TensorLike | dict[str, Any], y: TensorLike | None = None, sample_weight: TensorLike | None = None):
     """The parts that are there, as a batch."""
     if y is None:
         several = (tuple, list, Mapping) if keras_2() else (tuple, list)

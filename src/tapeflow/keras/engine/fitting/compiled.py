@@ -90,7 +90,10 @@ class CompiledLoss:
             made = dict(zip(names, self._means))
             self._reported = [made[name] for name in order if made.get(name) is not None]
 
-    def __call__(self, y_true, y_pred, sample_weight=None, regularization_losses=None):
+    def __call__(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None,
+        regularization_losses=None,
+    ):
         total = self.sum(y_true, y_pred, sample_weight, regularization_losses)
         self.seen(total, y_pred)
         self._last = total
@@ -258,7 +261,7 @@ def output_names(y_pred: TensorLike, names: Sequence[str] | None):
     return [f"output_{i + 1}" for i in range(count)]
 
 
-def targets_of(values, y_pred, names, what="targets", wanted=()):
+def targets_of(values, y_pred: TensorLike, names, what="targets", wanted=()):
     """One value per output, from a structure like the outputs', a dict by names, or one for the only output.
 
     `wanted` says of each output whether it has a loss: values may be given for these outputs alone.

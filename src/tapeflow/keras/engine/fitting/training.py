@@ -909,7 +909,7 @@ def _number(value):
     return float(value) if getattr(value, "ndim", 0) == 0 else value
 
 
-def _accept_no_data(x: Any, step: str, what: str):
+def _accept_no_data(x: TensorLike, step: str, what: str):
     """Keras 3 accepts that there is no data, unless it was to come from a generator."""
     if keras_2():
         raise ValueError(f"Unexpected result of `{step}_function` (Empty Logs): {what}.")

@@ -122,7 +122,7 @@ class MelSpectrogram(PreprocessingLayer):
 
     def linear_to_mel_weight_matrix(
         self, num_mel_bins: int = 20, num_spectrogram_bins: int = 129, sampling_rate: int = 8000,
-        lower_edge_hertz=125.0, upper_edge_hertz=3800.0, dtype="float32",
+        lower_edge_hertz: float = 125.0, upper_edge_hertz: float = 3800.0, dtype="float32",
     ):
         """The weights of linear bins in mel bins, (num_spectrogram_bins, num_mel_bins): triangles of height 1."""
 

@@ -80,7 +80,7 @@ class ImageLayer(PreprocessingLayer):
         """The images, changed."""
         return images
 
-    def transform_labels(self, labels, transformation, training: bool | Tensor = True):
+    def transform_labels(self, labels: TensorLike, transformation, training: bool | Tensor = True):
         """The labels that belong to the changed images."""
         return labels
 
@@ -94,7 +94,7 @@ class ImageLayer(PreprocessingLayer):
         """The boxes that belong to the changed images."""
         return bounding_boxes
 
-    def transform_single_image(self, image, transformation, training: bool | Tensor = True):
+    def transform_single_image(self, image: TensorLike, transformation, training: bool | Tensor = True):
         """One image, changed."""
         return squeeze(self.transform_images(expand_dims(image, 0), transformation, training), [0])
 

@@ -272,7 +272,7 @@ class Discretization(AdaptiveLayer):
         """The dtype of the outputs, by name."""
         return "int32" if self.output_mode == "int" else self.compute_dtype
 
-    def adapt(self, data, batch_size=None, steps=None):
+    def adapt(self, data, batch_size: int | None = None, steps: int | None = None):
         """Learn the boundaries of `num_bins` bins from data.
 
         Args:

@@ -154,7 +154,7 @@ class TextVectorization(AdaptiveLayer):
         """
         self._lookup_layer.set_vocabulary(vocabulary, idf_weights)
 
-    def adapt(self, data: TensorLike, batch_size=None, steps=None):
+    def adapt(self, data: TensorLike, batch_size: int | None = None, steps: int | None = None):
         """Learn the words from data, the most frequent first.
 
         Args:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import extras
+from tapeflow.core.annotations import PathLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
@@ -98,7 +99,9 @@ def img_to_array(img, data_format: str | None = None, dtype=None):
     raise ValueError(f"Unsupported image shape: {x.shape}")
 
 
-def save_img(path, x: np.ndarray, data_format: str | None = None, file_format=None, scale: bool = True, **kwargs):
+def save_img(
+    path: PathLike, x: np.ndarray, data_format: str | None = None, file_format=None, scale: bool = True, **kwargs,
+):
     """Write an array as an image file.
 
     Args:

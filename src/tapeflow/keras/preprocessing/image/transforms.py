@@ -13,8 +13,9 @@ from tapeflow.keras.preprocessing.image.arrays import array_to_img, img_to_array
 
 
 def apply_affine_transform(
-    x, theta: int = 0, tx: int = 0, ty: int = 0, shear: int = 0, zx: int = 1, zy: int = 1, row_axis=1, col_axis=2,
-    channel_axis=0, fill_mode: str = "nearest", cval: float = 0.0, order=1,
+    x, theta: int = 0, tx: int = 0, ty: int = 0, shear: int = 0, zx: int = 1, zy: int = 1, row_axis: int = 1,
+    col_axis: int = 2,
+    channel_axis: int = 0, fill_mode: str = "nearest", cval: float = 0.0, order: int = 1,
 ):
     """Turn, shift, shear and zoom an image, around its centre.
 
