@@ -131,7 +131,7 @@ OWN: dict[str, dict[str, str]] = {
         "smart_constant_value": "ops.control.smart_cond:smart_constant_value",
     },
     "python.framework.tensor_spec": {
-        "BoundedTensorSpec": "core.specs.tensor_spec:BoundedTensorSpec",
+        "BoundedTensorSpec": "core.specs.bounded_tensor_spec:BoundedTensorSpec",
         "DenseSpec": "core.specs.tensor_spec:TensorSpec",
     },
     "python.framework.tensor_util": {

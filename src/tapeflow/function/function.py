@@ -80,7 +80,7 @@ class Function:
         self._lock = _native.CreationLock()
         self._bound: dict[int, Any] = {}
         self._created: list[Any] | None = None  # variables of the first trace; None: no trace yet
-        self._dispatcher = _native.Dispatcher(WeakMethod(Function._slow_call, self))
+        self._dispatcher = _native.Dispatcher(WeakMethod(type(self)._slow_call, self))
         self._calls = calls_of(python_function)
         self._counted = 0  # calls that native code served before the last of those that it did not
         functools.update_wrapper(self, python_function, updated=())

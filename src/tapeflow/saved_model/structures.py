@@ -16,9 +16,10 @@ from tapeflow.core.indexed_slices import IndexedSlicesSpec
 from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionTypeSpec
+from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
 from tapeflow.core.specs.extension_type import ExtensionTypeSpec
 from tapeflow.core.specs.protocol import component_specs, parts_of_spec
-from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data.element import DatasetSpec

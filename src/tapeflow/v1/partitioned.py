@@ -110,6 +110,26 @@ class PartitionedVariable:
     def _get_partitions(self) -> list[int]:
         return self._partitions
 
+    def reused(self, shape: TensorShape, dtype: Any, partitioner: Any, reuse: Any) -> PartitionedVariable:
+        """This variable, asked for once more. Raises ValueError where it may not be, or was another."""
+        if reuse is False:
+            raise ValueError(
+                f"Partitioned variable with name {self._name} already exists. Did you mean to set reuse=True or "
+                "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        partitions = self._partitions if partitioner is None else _partitions(partitioner, self.shape, dtype)
+        for what, given, found, fits in [
+            ("shape", shape, self.shape, shape.is_compatible_with(self.shape)),
+            ("dtype", dtype.name, self.dtype.name, dtype.is_compatible_with(self.dtype)),
+            ("partitions", partitions, self._partitions, partitions == self._partitions),
+        ]:
+            if not fits:
+                raise ValueError(
+                    f"Trying to reuse partitioned variable {self._name}, but specified {what} {given} and found {what} "
+                    f"{found}."
+                )
+        return self
+
     def as_tensor(self) -> Any:
         """The whole value; what reads it waits for nothing."""
         with control_dependencies(None):
@@ -156,35 +176,6 @@ def whole_in(store: dict[str, Any] | None, name: str, split: bool, reuse: Any) -
         raise ValueError(
             f"No partitioner was provided, but a partitioned version of the variable was found: {name}/part_0. Perhaps "
             "a variable of the same name was already created with partitioning?"
-        )
-    return whole
-
-
-def whole_again(
-    whole: PartitionedVariable, shape: TensorShape, dtype: Any, partitioner: Any, reuse: Any
-) -> PartitionedVariable:
-    """A variable that is asked for once more. Raises ValueError where it may not be, or was another."""
-    name = whole.name
-    if reuse is False:
-        raise ValueError(
-            f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or "
-            "reuse=tf.AUTO_REUSE in VarScope?"
-        )
-    if not shape.is_compatible_with(whole.shape):
-        raise ValueError(
-            f"Trying to reuse partitioned variable {name}, but specified shape {shape} and found shape {whole.shape}."
-        )
-    if not dtype.is_compatible_with(whole.dtype):
-        raise ValueError(
-            f"Trying to reuse partitioned variable {name}, but specified dtype {dtype.name} and found dtype "
-            f"{whole.dtype.name}."
-        )
-    found = whole._get_partitions()
-    partitions = found if partitioner is None else _partitions(partitioner, whole.shape, dtype)
-    if partitions != found:
-        raise ValueError(
-            f"Trying to reuse partitioned variable {name}, but specified partitions {partitions} and found partitions "
-            f"{found}."
         )
     return whole
 

@@ -26,7 +26,7 @@ from tapeflow.function.template import make_template  # noqa: F401 (which finds 
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
 from tapeflow.v1.losses import REGULARIZATION_LOSSES
-from tapeflow.v1.partitioned import partitioned_variable, whole_again, whole_in
+from tapeflow.v1.partitioned import partitioned_variable, whole_in
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _made(
     split = partitioner is not None and wanted.rank != 0
     whole = whole_in(store, name, split, reuse)
     if whole is not None:
-        return whole_again(whole, wanted, dtype, partitioner, reuse)
+        return whole.reused(wanted, dtype, partitioner, reuse)
     if split:
         make = functools.partial(
             _made, dtype=dtype, reuse=reuse, trainable=trainable, collections=collections,

@@ -6,7 +6,8 @@ import pytest
 from tapeflow.core import dtypes
 from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from tapeflow.core.specs import tensor_spec
-from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec
+from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 
 

@@ -69,7 +69,8 @@ from tapeflow.contrib.framework.variables import (
 from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
-from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec
+from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.graph.graph import get_default_graph
 from tapeflow.ops.control.flow import py_func
 from tapeflow.ops.control.shape_assertions import assert_scalar

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core.specs.tensor_spec import BoundedTensorSpec, TensorSpec, TypeSpec
+from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 
 _TYPE_SPEC_TO_NAME: dict[type, str] = {}
 _NAME_TO_TYPE_SPEC: dict[str, type] = {}

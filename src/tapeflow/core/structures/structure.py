@@ -17,7 +17,12 @@ from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
-from tapeflow.core.specs.protocol import from_components, to_components, type_spec_of
+from tapeflow.core.specs.protocol import (
+    component_specs,
+    from_components,
+    to_components,
+    type_spec_of,
+)
 
 LEAF, SEQUENCE, MAPPING, VIEW, NAMED, ATTRS, CUSTOM, COMPOSITE, SPEC = range(9)
 
@@ -167,7 +172,7 @@ def children_of(value: Any, kind: int) -> Any:
     if kind == CUSTOM:
         return value.__tf_flatten__()[1]
     if kind == SPEC:
-        return flatten(value._component_specs)
+        return flatten(component_specs(value))
     return _composite_of(value)[0](value)
 
 
@@ -218,7 +223,7 @@ def rebuild(value: Any, kind: int, children: list[Any]) -> Any:
     if kind == COMPOSITE:
         return _composite_of(value)[1](value, children)
     if kind == SPEC:
-        return value._from_components(pack_sequence_as(value._component_specs, children))
+        return from_components(value, pack_sequence_as(component_specs(value), children))
     return cls(children)
 
 
@@ -343,7 +348,7 @@ def is_described_alike(a: Any, b: Any, kind: int, other_kind: int) -> bool:
     """Whether one spec describes two composite tensors or specs."""
     if min(kind, other_kind) < COMPOSITE:
         return False
-    mine, its = (x if k == SPEC else x._type_spec for x, k in ((a, kind), (b, other_kind)))
+    mine, its = (x if k == SPEC else type_spec_of(x) for x, k in ((a, kind), (b, other_kind)))
     return mine.most_specific_common_supertype([its]) is not None
 
 

@@ -23,6 +23,7 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import saveable
 from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
+from tapeflow.data.nodes import nodes as dataset_nodes
 from tapeflow.data.nodes import results
 from tapeflow.data.optional import Optional
 from tapeflow.data.parts import captured_by
@@ -186,8 +187,6 @@ class GraphIterator(Iterator):
         if dataset is None:
             raise ValueError("Iterator does not have a dataset: use make_initializer(dataset).")
         _check_same(self._spec, dataset.element_spec)
-
-        from tapeflow.data.nodes import nodes as dataset_nodes
         dataset_writing = _writing()
         return dataset_nodes.add("MakeIterator", [dataset_writing.variant(dataset), self._handle], {}, name)
 

@@ -152,9 +152,9 @@ class LayerNormalization(SameShape):
         }
 
 
-def _multiply(a: Tensor, b: Variable):
+def _multiply(a: Tensor, b: Tensor | Variable):
     return a * b
 
 
-def _add(a: Tensor, b: Variable):
+def _add(a: Tensor, b: Tensor | Variable):
     return a + b
