@@ -22,7 +22,7 @@ from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
 from tapeflow.core import decorator, eager_context, errors
 from tapeflow.core.specs import type_spec_registry
-from tapeflow.core.specs.tensor_spec import BoundedTensorSpec
+from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
 from tapeflow.core.tracking import trackable
 from tapeflow.keras.utils import tensors
 from tapeflow.ops.ragged.broadcast import assert_splits_match
