@@ -131,3 +131,16 @@ def test_bad_use():
         forward.__enter__()
     with pytest.raises(ValueError, match="UnconnectedGradients"):
         forward.jvp(x, unconnected_gradients="bogus")
+
+
+@pytest.mark.parametrize("wrap", [tf.function, lambda f: f])
+def test_accumulators_around_see_derivatives_that_are_asked_for_later(wrap):
+    f = wrap(lambda x: x**3.5)
+    x, one = tf.constant(1.1), tf.constant(1.0)
+    first, second, third = (tf.autodiff.ForwardAccumulator(x, one) for _ in range(3))
+    with first, second, third:
+        y = f(x)
+    np.testing.assert_allclose(third.jvp(y), 3.5 * 1.1**2.5, rtol=1e-5)
+    np.testing.assert_allclose(second.jvp(third.jvp(y)), 3.5 * 2.5 * 1.1**1.5, rtol=1e-5)
+    np.testing.assert_allclose(first.jvp(second.jvp(third.jvp(y))), 3.5 * 2.5 * 1.5 * 1.1**0.5, rtol=1e-5)
+    assert third.jvp(first.jvp(y)) is None

@@ -195,3 +195,13 @@ def test_batch_jacobian_of_slices():
     with tf.GradientTape() as tape:
         target = tf.IndexedSlices(x * 3.0, tf.constant([0, 1]), tf.constant([2, 2]))
     np.testing.assert_allclose(tape.batch_jacobian(target, x), 3.0 * np.stack([np.eye(2)] * 2))
+
+
+def test_batch_jacobian_of_what_does_not_depend_on_the_source_is_zero():
+    x = tf.constant([[2.0, 3.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.constant([[1.0, 2.0, 3.0]])
+    jacobian = tape.batch_jacobian(y, x)
+    assert jacobian.shape == [1, 3, 2]
+    assert not jacobian.numpy().any()

@@ -6,7 +6,11 @@ respect to u is J t, whatever u is. No op needs a rule of its own for this direc
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients, trainable
 from tapeflow.core.annotations import Tensor
@@ -17,6 +21,16 @@ from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.reductions import reduce_sum
+
+
+class _Active(threading.local):
+    """How the accumulators of a thread go on to record after they have ended, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Callable[[], AbstractContextManager[None]]] = []
+
+
+_active = _Active()
 
 
 @public_methods
@@ -48,11 +62,14 @@ class ForwardAccumulator:
             )
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
         self._recording = False
+        self._around = list(_active.stack)
 
     def __enter__(self):
         if self._recording:
             raise ValueError("Accumulator is already recording.")
         self._recording = True
+        self._around = list(_active.stack)
+        _active.stack.append(self._resumed)
         self._tape.__enter__()
         for primal in self._primals:
             if trainable(primal.dtype):
@@ -61,7 +78,17 @@ class ForwardAccumulator:
 
     def __exit__(self, typ, value, traceback):
         self._recording = False
+        _active.stack.remove(self._resumed)
         self._tape.__exit__(typ, value, traceback)
+
+    @contextlib.contextmanager
+    def _resumed(self) -> Iterator[None]:
+        """A context that records for an accumulator that has ended."""
+        if self._recording:
+            yield
+        else:
+            with self._tape:
+                yield
 
     def jvp(self, primals: Tensor, unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE):
         """The derivatives of `primals` in the direction of the tangents, in the structure of `primals`.
@@ -84,7 +111,11 @@ class ForwardAccumulator:
             with self._tape.stop_recording():
                 derivative = self._unrecorded_derivative(target)
         else:
-            derivative = self._unrecorded_derivative(target)
+            # What an accumulator around this one would have seen of the derivative, it sees now.
+            with contextlib.ExitStack() as stack:
+                for resumed in self._around:
+                    stack.enter_context(resumed())
+                derivative = self._unrecorded_derivative(target)
         return zeros_like(target) if derivative is None and zero else derivative
 
     def _unrecorded_derivative(self, target: Tensor):

@@ -36,7 +36,9 @@ def jacobian(play: Playback, target: Any, sources: Sequence[Any]) -> list[Any]:
 
 
 def batch_jacobian(play: Playback, target: Any, source: Any) -> Any:
-    """The derivatives of each `target[i]` by `source[i]`: `[batch, *target.shape[1:], *source.shape[1:]]`, or None.
+    """The derivatives of each `target[i]` by `source[i]`: `[batch, *target.shape[1:], *source.shape[1:]]`.
+
+    They are zeros where the target does not depend on the source, as in TensorFlow.
 
     Raises ValueError where first dimensions differ.
     """
@@ -51,7 +53,7 @@ def batch_jacobian(play: Playback, target: Any, source: Any) -> Any:
     weights = Reshape(one_each, as_shape([count, batch, *inner]))
     (columns,) = _each_row(play, weights, target, [source])
     if columns is None:
-        return None
+        return zeros(as_shape([batch, *inner, *sizes_of(source)[1:]]), target.dtype)
     columns = transpose(columns, [1, 0, *range(2, columns.shape.rank)])
     return Reshape(columns, as_shape([batch, *inner, *_sizes_behind(columns)[1:]]))
 

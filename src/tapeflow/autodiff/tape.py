@@ -283,7 +283,7 @@ class GradientTape(_native.Tape):
         Args:
           target: a tensor `[batch, ...]`, whose row i depends on row i of the source alone.
           source: a tensor or variable `[batch, ...]`.
-          unconnected_gradients: "none" or "zero", what to return where `target` does not depend on `source`.
+          unconnected_gradients: has no effect: the result is zeros where `target` does not depend on `source`.
           parallel_iterations: has no effect on the result.
           experimental_use_pfor: without it, a tape outside of a `tf.function` must be persistent.
 
