@@ -24,6 +24,7 @@ from tapeflow.function.specs import call_of_specs, labels_of, names_of, own_name
 from tapeflow.function.tracing_warnings import calls_of
 from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
+from tapeflow.graph.interchange import function_attributes
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.control.flow import group
 
@@ -72,6 +73,8 @@ class Function:
         self._reduce_retracing = reduce_retracing
         self._implements = experimental_implements
         self._attributes = experimental_attributes
+        if experimental_attributes:
+            function_attributes.messages(None, experimental_attributes)  # raises for what cannot be one
         # Whether traces may create variables: None means only the first call's.
         self._creates_variables = creates_variables
         self._traces: dict[Any, list[tuple[Any, ConcreteFunction]]] = {}
@@ -291,6 +294,7 @@ class Function:
         graph.converts = bool(self._autograph)
         graph.created_variables = created
         graph.late_variables = []
+        graph.function_attrs = function_attributes.messages(self._implements, self._attributes)
         own = self._own_names(call)
         labels = labels_of(self._signature, call)
         names = names_of(labels, own)
@@ -490,7 +494,8 @@ def function(
       autograph: whether Python's control flow on tensors becomes part of the plan.
       jit_compile: whether plans are compiled by XLA, with the extra `tapeflow[xla]`; without it, it is ignored.
       reduce_retracing: whether traces get more general when shapes change.
-      experimental_implements, experimental_attributes: kept with the function; of no effect.
+      experimental_implements, experimental_attributes: what FunctionDefs of it say that it computes, and further
+        attributes of theirs, bools, numbers, strings or lists of these.
       experimental_autograph_options: `tf.autograph.experimental.Feature`s, one or several (optional).
       experimental_relax_shapes: the old name of `reduce_retracing`.
       experimental_compile: the old name of `jit_compile`.

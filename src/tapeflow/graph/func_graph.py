@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +44,8 @@ class FuncGraph(Graph):
     # Why the function cannot be saved; "" if it can be.
     unsaveable = ""
     targets: Sequence[Any] = ()
+    # Attributes of the function as AttrValue messages, by name.
+    function_attrs: Mapping[str, Any] = {}
 
     def __init__(
         self,

@@ -83,11 +83,14 @@ def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
                 f"MetaGraph with tags {list(meta.meta_info_def.tags)}. You may omit the argument, pass 'None', "
                 "or pass matching tags."
             )
-        root = _Loader(meta, folder, options).load()
+        loader = Loader(meta, folder, options)
+        root = loader.load()
+        if options.experimental_load_function_aliases:
+            loader.load_aliases(root)
     else:
         from tapeflow.saved_model.v1_in_v2 import load_graph
 
-        meta = _only(model, tags, folder)
+        meta = only(model, tags, folder)
         root = load_graph(meta, folder)
     if isinstance(root, AutoTrackable):
         root.tensorflow_version = meta.meta_info_def.tensorflow_version
@@ -95,7 +98,7 @@ def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
     return root
 
 
-def _only(model: Any, tags: Any, folder: str) -> Any:
+def only(model: Any, tags: Any, folder: str) -> Any:
     if tags is not None:
         return reading.graph_with_tags(model, sorted(reading.tags_of(tags) or ()), folder)
     if len(model.meta_graphs) != 1:
@@ -175,7 +178,7 @@ class RestoredResource(TrackableResource):
         return {"table": {end: functools.partial(read, i) for i, end in enumerate(ends)}}
 
 
-class _Loader:
+class Loader:
     """The objects of one SavedModel."""
 
     def __init__(self, meta: Any, folder: str, options: LoadOptions, given: Any = None):
@@ -231,6 +234,28 @@ class _Loader:
             self._attach(number, node)
         self._initialize()
         return self.objects[0] if self.nodes else RestoredObject()
+
+    def load_aliases(self, root: Any) -> None:
+        """Gives the root the functions that were saved under other names.
+
+        Raises ValueError where it has an attribute `function_aliases` already.
+        """
+        if hasattr(root, "function_aliases"):
+            raise ValueError(
+                "Could not load with experimental_load_function_aliases option because the top-level object already "
+                "has an attributed with name 'function_aliases'"
+            )
+        names: dict[str, list[str]] = {}
+        for name, alias in self.meta.meta_info_def.function_aliases.items():
+            names.setdefault(alias, []).append(name)
+        root.function_aliases = {alias: self._function_of(alias, found) for alias, found in names.items()}
+
+    def _function_of(self, alias: str, names: list[str]) -> RestoredFunction:
+        """The function of the model that has these traces, or one of them alone."""
+        for value in self.objects.values():
+            if isinstance(value, RestoredFunction) and set(value.saved_names) == set(names):
+                return value
+        return RestoredFunction(alias, None, [(name, self.messages[name]) for name in names], self.concrete)
 
     def _taken(self, number: int) -> Any:
         """An object of the program; a variable gets the saved value."""
@@ -377,10 +402,10 @@ class _Loader:
         items: list[Any] = [None] * min(size, len(self.nodes) + len(numbered) + 1024)
         for place, child in numbered:
             if place < len(items):
-                items[place] = self._child(child)
+                items[place] = self.child(child)
         self.objects[number] = tuple(items)
 
-    def _child(self, number: int) -> Any:
+    def child(self, number: int) -> Any:
         value = self.objects[number]
         if self.nodes[number].WhichOneof("kind") == "bare_concrete_function":
             return self.concrete(value)
@@ -402,7 +427,7 @@ class _Loader:
         setter = self.setters.get(number)
         if setter is not None and not isinstance(value, Variable):
             for child in node.children:
-                setter(value, child.local_name, self._child(child.node_id))
+                setter(value, child.local_name, self.child(child.node_id))
             return
         for child in node.children:
             if isinstance(value, list):
@@ -412,11 +437,11 @@ class _Loader:
                 if place > len(self.nodes) + 1_000_000:
                     raise ValueError(f"A list of the SavedModel in {self.folder} has an item {place}")
                 value.extend([None] * (place + 1 - len(value)))
-                value[place] = self._child(child.node_id)
+                value[place] = self.child(child.node_id)
             elif isinstance(value, dict):
-                value[child.local_name] = self._child(child.node_id)
+                value[child.local_name] = self.child(child.node_id)
             elif isinstance(value, (RestoredObject, RestoredResource)):
-                value.__dict__[child.local_name] = self._child(child.node_id)
+                value.__dict__[child.local_name] = self.child(child.node_id)
 
     def _signature(self, number: int) -> Any:
         name = self.objects[number]
@@ -476,7 +501,7 @@ class _Loader:
                 if graph is not None:
                     graph.add_to_collection(_TABLE_INITIALIZERS, done.op)
             for saved in node.saveable_objects.values():
-                pair = self._child(saved.save_function), self._child(saved.restore_function)
+                pair = self.child(saved.save_function), self.child(saved.restore_function)
                 value.__dict__["_contents"] = pair
                 self._restore_contents(number, pair[1])
 
@@ -491,50 +516,6 @@ def _set_by_loading(owner: Any, name: str, value: Any) -> None:
     """Sets a child of an object of the program, which may have it already."""
     if getattr(owner, name, None) is not value:
         setattr(owner, name, value)
-
-
-def load_partial(export_dir: Any, filters: Any, tags: Any = None, options: Any = None) -> dict[str, Any]:
-    """Loads objects of a SavedModel by their paths, and what they hold.
-
-    Args:
-      export_dir: the folder.
-      filters: paths such as "root.layer.v": a sequence, or a dict whose values are objects of the program that take
-        the places of saved ones, pairs of such an object and the function that sets a child of it (as `setattr`
-        does), or None.
-      tags: of the graph to load; None: the only one.
-      options: `LoadOptions`.
-
-    Returns:
-      A dict of the objects by their paths.
-
-    Raises ValueError for paths that are not in the model.
-    """
-    folder = os.fspath(export_dir)
-    options = options or LoadOptions()
-    meta = _only(reading.parse(folder), tags, folder)
-    nodes = meta.object_graph_def.nodes
-    paths = dict(filters) if isinstance(filters, dict) else dict.fromkeys(filters)
-    numbers = {path: _number_at(nodes, path) for path in paths}
-    given = {numbers[path]: value for path, value in paths.items() if value is not None}
-    with context.init_scope(), load_context(options):
-        loader = _Loader(meta, folder, options, given)
-        loader.load()
-    return {path: loader._child(number) for path, number in numbers.items()}
-
-
-def _number_at(nodes: Any, path: str) -> int:
-    """The number of the object at a path. Raises ValueError where there is none."""
-    number, (first, *names) = 0, path.split(".")
-    while names:
-        children = {child.local_name: child.node_id for child in nodes[number].children}
-        # Names may have dots themselves.
-        fit = next((n for n in range(1, len(names) + 1) if ".".join(names[:n]) in children), None)
-        if fit is None:
-            break
-        number, names = children[".".join(names[:fit])], names[fit:]
-    if first != "root" or names:
-        raise ValueError(f"Unable to find child node: {path}")
-    return number
 
 
 def _plain(array: np.ndarray) -> Any:

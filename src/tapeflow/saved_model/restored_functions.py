@@ -197,6 +197,14 @@ class RestoredFunction(Function):
         """The functions that were saved."""
         return [self._find(name) for name, _ in self._options_of]
 
+    @property
+    def saved_names(self) -> list[str]:
+        """The names that these functions have in the SavedModel."""
+        return [name for name, _ in self._options_of]
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        return self.concrete_functions
+
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
         return self.concrete_functions
 

@@ -173,19 +173,20 @@ class _Saving:
                 self.saving[number] = (self.view.add(pair[0]), self.view.add(pair[1]))
 
     def _check_captures(self, concrete: Any) -> None:
-        for outer, _ in captures_of(concrete):
+        owners = {id(handle): variable for variable, handle in concrete.graph.variables_by_handle.items()}
+        for outer, inner in captures_of(concrete):
             if self.view.number_behind(outer) is None:
                 if not isinstance(outer, _native.EagerTensor):
                     raise ValueError(
                         f"Attempted to save a function {concrete.graph_name} which references a symbolic Tensor "
                         f"{outer} that is not a simple constant. This is not supported."
                     )
-                raise KeyError(
-                    f"Failed to add concrete function '{concrete.graph_name}' to object-based SavedModel as it "
-                    f"captures tensor {outer!r} which is unsupported or not reachable from root. One reason "
-                    "could be that a stateful object or a variable that the function depends on is not "
-                    "assigned to an attribute of the serialized trackable object (see "
-                    "SaveTest.test_captures_unreachable_variable)."
+                raise AssertionError(
+                    "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
+                    "tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a "
+                    "tracked object or assigned to an attribute of the main object directly. See the information "
+                    f"below:\n\tFunction name = {concrete.name}\n\tCaptured Tensor = {outer}\n"
+                    f"\tTrackable referencing this tensor = {owners.get(id(inner), outer)}\n\tInternal Tensor = {inner}"
                 )
 
     def _bound(self, concrete: Any) -> list[int]:

@@ -145,6 +145,7 @@ def _wrapped(key: str, concrete: Any) -> SignatureFunction:
         traced.graph, traced.function_name, traced.structured_input_signature, sorted(names)
     )
     made.parameter_names = ()
+    made.graph.function_attrs = concrete.graph.function_attrs
     return made
 
 

@@ -2,7 +2,7 @@
 
 from tapeflow.__internal__.saved_model import load
 from tapeflow.saved_model.builder import SavedModelBuilder
-from tapeflow.saved_model.loading import load_partial
+from tapeflow.saved_model.partial import load_partial
 from tapeflow.saved_model.reading import parse as parse_saved_model
 from tapeflow.saved_model.structures import decode_proto
 from tapeflow.saved_model.structures import encode as encode_structure

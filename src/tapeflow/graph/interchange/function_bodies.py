@@ -10,7 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import USER_NAME, FuncGraph, copy_handle
-from tapeflow.graph.interchange import attributes, graph_def, trust
+from tapeflow.graph.interchange import attributes, function_attributes, graph_def, trust
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -145,6 +145,7 @@ class Functions:
     def _build(self, name: str, given: Sequence[SymbolicTensor]) -> Body:
         definition = self._definitions[name]
         graph = FuncGraph(name)
+        graph.function_attrs = function_attributes.of_definition(definition)
         if self.limits is not None:
             graph.limits = self.limits
             self.checked.once(name)

@@ -345,6 +345,8 @@ def function_def(
         made.arg_attr[i].attr["_output_shapes"].CopyFrom(shapes)
         if USER_NAME in x.op.extra_attrs:
             made.arg_attr[i].attr[USER_NAME].s = x.op.extra_attrs[USER_NAME]
+    for key, value in graph.function_attrs.items():
+        made.attr[key].CopyFrom(value)
 
     def refer(tensor: SymbolicTensor) -> str:
         own = arguments.get(id(tensor))

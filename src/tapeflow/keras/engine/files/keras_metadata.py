@@ -13,7 +13,7 @@ from tapeflow.core.annotations import PathLike
 from tapeflow.core.tracking.trackable import restorable_children
 from tapeflow.keras.engine.tracking import Node
 from tapeflow.saved_model import reading
-from tapeflow.saved_model.loading import load_partial
+from tapeflow.saved_model.partial import load_partial
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.model import Model
