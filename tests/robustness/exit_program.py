@@ -19,6 +19,7 @@ if os.environ.get("EXIT_ORACLE"):
 else:
     import tapeflow as tf
 
+tf.get_logger().setLevel("ERROR")  # one work traces without end, which is its purpose
 v1 = tf.compat.v1
 WORKS = {}
 WAYS = {}

@@ -429,6 +429,8 @@ def _from_arrays(arrays: list[np.ndarray], dtype: DType | None) -> Any:
         low, high = int(joined.min()), int(joined.max())
         if dtype is None:
             result = dtypes.as_dtype(int_array((low, high)).dtype)
+        if not result.min <= low <= high <= result.max:
+            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
     return _native.tensor_of(joined if result == dtypes.string else joined.astype(result.as_numpy_dtype), result)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,6 +27,7 @@ from tapeflow.graph.interchange import attributes
 from tapeflow.ops import api_dispatch  # noqa: F401 (compares values of extension types)
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.math import RaggedTensorSpec
+from tapeflow.saved_model.named_tuples import named_tuple_class
 
 # Specs by their number in TypeSpecProto.TypeSpecClass.
 _SPECS: dict[int, Any] = {
@@ -228,12 +227,6 @@ def _extension(value: Any, depth: int) -> Any:
 def _named_tuple(value: Any, depth: int) -> Any:
     fields = {pair.key: decode(pair.value, depth) for pair in value.values}
     return named_tuple_class(value.name, tuple(fields))(**fields)
-
-
-@functools.cache
-def named_tuple_class(name: str, fields: tuple[str, ...]) -> Any:
-    """The class of named tuples; the same one for the same name and fields. Raises ValueError for wrong names."""
-    return collections.namedtuple(name, fields)
 
 
 _DECODERS: dict[str, Callable[[Any, int], Any]] = {

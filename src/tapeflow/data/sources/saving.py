@@ -29,6 +29,7 @@ from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over
 from tapeflow.data.parts import captured_by, size_of, start_of
+from tapeflow.data.transform.asserting import asserted
 from tapeflow.data.transform.tracing import Traced, of_elements
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.graph.nodes import python_ops
@@ -295,7 +296,7 @@ def _reading(
 ):
     count = found["count"]
     if reader_func is None and len(found["shards"]) > 1:
-        reader_func = _interleaved
+        return asserted(_reading(path, found, spec, _interleaved, kind), count)
     if reader_func is None:
         return build((kind, lambda: Counted(lambda: _in_order(path, found)), spec, count))
     shards = []

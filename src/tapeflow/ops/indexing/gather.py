@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core import context, dtypes
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -199,13 +198,7 @@ def _(call: GradientCall, dy: Tensor):
         vector, index = call.shape("params"), call.shape("indices")
         axis = casting.cast(call.axis, dtypes.int32)
         axis = choice.SelectV2(axis < 0, axis + rank_in(call, "params"), axis)
-        if call.batch_dims < 0:
-            raise ValueError(
-                "Currently, it is unsupported to take the gradient of tf.gather when batch_dims < 0 and the rank of "
-                "the indices is unknown. Please pass a positive batch_dims or use tf.ensure_shape to update the shape "
-                f"of indices when calling tf.gather. Got batch_dims={call.batch_dims} and indices={call.indices}"
-            )
-        batch = call.batch_dims
+        batch = call.batch_dims + (rank_in(call, "indices") if call.batch_dims < 0 else 0)
         product_of = reductions.reduce_prod
         groups, outer = product_of(vector[:batch]), product_of(vector[batch:axis])
         length, inner = vector[axis], product_of(vector[axis + 1 :])
@@ -303,14 +296,8 @@ def gather(
     if isinstance(axis, int) and axis == 0 and batch_dims == 0:
         if not isinstance(params, Tensor) and hasattr(params, "sparse_read"):
             return params.sparse_read(indices)
-        return GatherV2(params, indices, _first_axis() if context.executing_eagerly() else 0)
+        return Gather(params, indices)
     return GatherV2(params, indices, axis, batch_dims)
-
-
-@functools.cache
-def _first_axis() -> Tensor:
-    """Axis 0 as a tensor of eager calls, which takes less time than converting the number each time."""
-    return convert_to_tensor(0)
 
 
 @api(v1="gather")
