@@ -98,3 +98,7 @@ def test_captures_that_nobody_holds_are_named(tmp_path):
     module.f = tf.function(lambda: v + 1.0, input_signature=[])
     with pytest.raises(AssertionError, match=r"(?s)references an 'untracked' resource.*Variable 'lost:0'"):
         tf.saved_model.save(module, tmp_path)
+    module.f = tf.function(lambda x: v + x)
+    module.f(1.0)
+    with pytest.raises(KeyError, match="not reachable from root"):
+        tf.saved_model.save(module, tmp_path)

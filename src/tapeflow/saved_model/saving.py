@@ -37,7 +37,12 @@ from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.main_graph import Contents, MainGraph
 from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, value_of
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
-from tapeflow.saved_model.signatures import SignatureMap, canonical, default_function
+from tapeflow.saved_model.signatures import (
+    SignatureFunction,
+    SignatureMap,
+    canonical,
+    default_function,
+)
 
 
 @public
@@ -144,9 +149,11 @@ class _Saving:
 
     def _write_functions(self) -> None:
         self._find_saving_functions()
+        traces = [value for value in self.view.objects if isinstance(value, ConcreteFunction)]
+        for trace in sorted(traces, key=lambda trace: not isinstance(trace, SignatureFunction)):
+            self._check_captures(trace)
         for number, value in enumerate(self.view.objects):
             if isinstance(value, ConcreteFunction):
-                self._check_captures(value)
                 self.names[number] = self.functions.add(value)
         for each in self.functions.gradients:
             bound = [self._number_for_gradient(x) for x in each.captured]
@@ -173,6 +180,8 @@ class _Saving:
                 self.saving[number] = (self.view.add(pair[0]), self.view.add(pair[1]))
 
     def _check_captures(self, concrete: Any) -> None:
+        """Raises, as TensorFlow does, AssertionError for what a signature takes from objects that are not saved, and
+        KeyError for what another function does."""
         owners = {id(handle): variable for variable, handle in concrete.graph.variables_by_handle.items()}
         for outer, inner in captures_of(concrete):
             if self.view.number_behind(outer) is None:
@@ -181,11 +190,19 @@ class _Saving:
                         f"Attempted to save a function {concrete.graph_name} which references a symbolic Tensor "
                         f"{outer} that is not a simple constant. This is not supported."
                     )
+                if not isinstance(concrete, SignatureFunction):
+                    raise KeyError(
+                        f"Failed to add concrete function '{concrete.graph_name}' to object-based SavedModel as it "
+                        f"captures tensor {outer!r} which is unsupported or not reachable from root. One reason "
+                        "could be that a stateful object or a variable that the function depends on is not "
+                        "assigned to an attribute of the serialized trackable object (see "
+                        "SaveTest.test_captures_unreachable_variable)."
+                    )
                 raise AssertionError(
                     "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. "
                     "tf.Variable) captured by functions must be 'tracked' by assigning them to an attribute of a "
                     "tracked object or assigned to an attribute of the main object directly. See the information "
-                    f"below:\n\tFunction name = {concrete.name}\n\tCaptured Tensor = {outer}\n"
+                    f"below:\n\tFunction name = {concrete.name!r}\n\tCaptured Tensor = {outer}\n"
                     f"\tTrackable referencing this tensor = {owners.get(id(inner), outer)}\n\tInternal Tensor = {inner}"
                 )
 
