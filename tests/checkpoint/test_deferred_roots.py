@@ -71,3 +71,15 @@ def test_programs_without_values_match(tmp_path):
     status.assert_nontrivial_match()
     with pytest.raises(AssertionError, match="Nothing except the root object matched"):
         tf.train.Checkpoint(v=tf.Variable(1.0)).restore(path).assert_nontrivial_match()
+
+
+def test_a_root_of_the_program_is_no_checkpoint(tmp_path):
+    """An attribute `_root` of the program's own is nothing that a checkpoint's node describes."""
+    whole = _module(v=1.0, later=2.0)
+    path = tf.train.Checkpoint(model=whole).save(tmp_path / "c")
+    part, other = _module(v=0.0), tf.Module()
+    part.__dict__["_root"] = other
+    tf.train.Checkpoint(model=part).restore(path)
+    other.later = tf.Variable(5.0)
+    part.later = tf.Variable(0.0)
+    assert [other.later.numpy(), part.later.numpy()] == [5, 2]

@@ -120,8 +120,11 @@ class Restoration:
                     todo.append((child["node_id"], found[name]))
                 else:
                     missing = True
-            # A checkpoint's root gets attributes of its own, which are the checkpoint's too.
-            for owner in (value, getattr(value, "_root", None)) if missing else ():
+            owners = [value]
+            if hasattr(type(value), "_held_root"):
+                # A checkpoint's root gets attributes of its own, which are the checkpoint's too.
+                owners.append(getattr(value, "_root", None))
+            for owner in owners if missing else ():
                 if hasattr(owner, "__dict__"):
                     owner.__dict__.setdefault("_pending_restores", []).append((self, number))
 
