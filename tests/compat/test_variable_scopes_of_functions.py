@@ -66,6 +66,20 @@ def test_traces_of_a_function_find_the_same_variable():
     assert f(tf.constant([2.0, 3.0])).numpy().tolist() == [2, 3]
 
 
+def test_traces_in_other_threads_find_the_same_variable():
+    @tf.function
+    def f(x):
+        with v1.variable_scope("shared", reuse=v1.AUTO_REUSE):
+            return x * v1.get_variable("w", [], initializer=v1.ones_initializer())
+
+    f(tf.constant(2.0))
+    results = []
+    other = threading.Thread(target=lambda: results.append(f(tf.constant([2.0, 3.0])).numpy().tolist()))
+    other.start()
+    other.join()
+    assert results == [[2, 3]]
+
+
 def test_partitioned_variables_are_found_by_name(run):
     def body():
         halves = v1.fixed_size_partitioner(2)

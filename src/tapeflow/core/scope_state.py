@@ -31,17 +31,16 @@ class State(threading.local):
     variables in another, where each of their traces finds the same.
     """
 
-    def __init__(self, reuse: Any, store: dict[str, Any] | None, traced: dict[str, Any]) -> None:
+    def __init__(self, reuse: Any, store: dict[str, Any] | None) -> None:
         self.scope: Any = None
         self.reuse = reuse
         self.opened: dict[str, int] = {}
         self.store = store
-        self._traced = traced
 
     @property
     def variables(self) -> dict[str, Any] | None:
         """Where `get_variable` finds and keeps variables, by name; None: nowhere."""
-        return self._traced if self.store is None and context.current_graph() is not None else self.store
+        return _of_functions() if self.store is None and context.current_graph() is not None else self.store
 
     @property
     def prefix(self) -> str:
@@ -49,11 +48,18 @@ class State(threading.local):
         return f"{self.scope.name}/" if self.scope is not None and self.scope.name else ""
 
 
+def _of_functions() -> dict[str, Any]:
+    """The variables of functions outside of graphs, whichever thread traces them: the default graph keeps them."""
+    graph = sys.modules["tapeflow.graph.graph"].default_graph()  # which is loaded where functions are traced
+    found: dict[str, Any] = graph.__dict__.setdefault("_traced_variables", {})
+    return found
+
+
 class _Eager(threading.local):
     """The scopes of eager code, which `tf.reset_default_graph` forgets with those of the graph."""
 
     def __init__(self) -> None:
-        self._state = State(AUTO_REUSE, None, {})
+        self._state = State(AUTO_REUSE, None)
         self._graph: Any = None
 
     @property
@@ -62,7 +68,7 @@ class _Eager(threading.local):
         graph = None if graphs is None else graphs.known_default_graph()
         if graph is not self._graph:
             if self._graph is not None:
-                self._state = State(AUTO_REUSE, None, {})
+                self._state = State(AUTO_REUSE, None)
             self._graph = graph
         return self._state
 
@@ -82,7 +88,7 @@ def of_graph(graph: Any) -> State:
     """The state of a graph, which it has from now on."""
     found = graph.__dict__.get("_variable_state")
     if found is None:
-        found = graph.__dict__["_variable_state"] = State(False, {}, {})
+        found = graph.__dict__["_variable_state"] = State(False, {})
     return found
 
 
