@@ -73,7 +73,7 @@ def _check_complete(nodes: Any, messages: Mapping[str, Any], numbers: Iterable[i
         if node.WhichOneof("kind") == "bare_concrete_function":
             names = [node.bare_concrete_function.concrete_function_name]
         for bound in (n for name in names for n in messages[name].bound_inputs):
-            if bound not in found and nodes[bound].WhichOneof("kind") != "constant":
+            if bound not in found and nodes[bound].WhichOneof("kind") not in ("constant", "asset"):
                 raise ValueError(
                     "Unable to partially load SavedModel since the specified filter does not include all required "
                     "objects for loading (e.g. variables used in functions or deserialization dependencies). Please "
