@@ -5,12 +5,15 @@ import functools
 import gc
 import logging
 import pickle
+import sys
+import threading
 import weakref
 
 import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.function import tracing_warnings
 
 SCALAR = tf.TensorSpec([], tf.float32)
 
@@ -241,3 +244,25 @@ def test_functions_made_in_a_loop_warn(caplog):
             f(1)
 
     assert len(_warnings(caplog, calls)) == 1
+
+
+def test_calls_of_many_threads_are_counted():
+    calls = tracing_warnings.Calls()
+
+    def work():
+        for _ in range(300):
+            calls.without_trace(7)
+            calls.with_trace(None, str, quiet=True)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert calls.recent == sum(calls.served)
+    assert calls.recent - calls.served[0] <= 10

@@ -168,7 +168,7 @@ class Function:
         """Counts this call, and those that native code served since the last."""
         served = self._dispatcher.served
         before, self._counted = served - self._counted, served
-        if before:
+        if before > 0:  # of calls in several threads, one counts them
             self._calls.without_trace(before)
         if traced:
             self._calls.with_trace(self, self.why_retraced, self._quiet_traces)

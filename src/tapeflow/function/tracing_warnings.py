@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow import _native
 from tapeflow.core.log import get_logger
 
 # Thresholds of TensorFlow: so many traces in so many of the last calls, and so many warnings for one function.
@@ -15,32 +16,41 @@ _MANY = 5
 _HISTORY = 10
 _WARNINGS = 2
 
+_lock = _native.CreationLock()  # of the counts of all functions, which threads may call at once
+
 
 class Calls:
-    """The recent calls of one Python function, by every `tf.function` that was made of it."""
+    """The recent calls of one Python function, by every `tf.function` that was made of it.
+
+    Attributes:
+      served: for each recent trace, the number of calls that it served so far, the one that made it included.
+      recent: their sum.
+    """
 
     def __init__(self) -> None:
-        # For each recent trace, the number of calls that it served so far, the one that made it included.
-        self._served: deque[int] = deque()
-        self._count = 0
+        self.served: deque[int] = deque()
+        self.recent = 0
         self._warnings = 0
 
     def without_trace(self, count: int) -> None:
         """Counts calls that a known trace served."""
-        if not self._served:
-            self._served.append(0)
-        self._served[-1] += count
-        self._count += count
+        with _lock:
+            if not self.served:
+                self.served.append(0)
+            self.served[-1] += count
+            self.recent += count
 
     def with_trace(self, function: Any, reason: Callable[[], str], quiet: bool) -> None:
         """Counts a call that was traced, and warns where there were many."""
-        self._served.append(1)
-        self._count += 1
-        while self._served and self._count - self._served[0] > _HISTORY:
-            self._count -= self._served.popleft()
-        if quiet or self._warnings >= _WARNINGS or len(self._served) < _MANY:
-            return
-        self._warnings += 1
+        with _lock:
+            self.served.append(1)
+            self.recent += 1
+            while self.served and self.recent - self.served[0] > _HISTORY:
+                self.recent -= self.served.popleft()
+            traces, calls = len(self.served), self.recent
+            if quiet or self._warnings >= _WARNINGS or traces < _MANY:
+                return
+            self._warnings += 1
         get_logger().warning(
             "%d out of the last %d calls to %s triggered tf.function retracing. Tracing is "
             "expensive and the excessive "
@@ -50,7 +60,7 @@ class Calls:
             "@tf.function outside of the loop. For (2), @tf.function has "
             "reduce_retracing=True option that can avoid "
             "unnecessary retracing. For (3), pass tensors. The last trace was needed because: %s",
-            len(self._served), self._count, repr(function), reason(),
+            traces, calls, repr(function), reason(),
         )  # fmt: skip
 
 
