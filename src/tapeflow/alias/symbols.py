@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tapeflow.api import providers
@@ -54,7 +55,7 @@ class api_export:
     def __init__(self, *args: str, api_name: str = "tensorflow", v1: Any = None, allow_multiple_exports: bool = True):
         self._names, self._api, self._v1 = args, api_name, args if v1 is None else tuple(v1)
 
-    def __call__(self, func: Any) -> Any:
+    def __call__(self, func: Callable[..., Any]) -> Any:
         self._register(func)
         inside = unwrap(func)[1]
         setattr(inside, API_ATTRS[self._api].names, self._names)

@@ -549,7 +549,8 @@ ops.recurrent.ctc_decoding: ctc_beam_search_decoder_v2=ctc_beam_search_decoder c
 ops.recurrent.ctc_functions: collapse_repeated ctc_loss=ctc_loss_v1 ctc_loss_v2 ctc_unique_labels
 ops.state.loss_scaling: compute_average_loss scale_regularization_loss
 v1.graph_callable: graph_callable
-v1.rnn.loops: bidirectional_dynamic_rnn dynamic_rnn raw_rnn static_bidirectional_rnn static_rnn static_state_saving_rnn
+v1.rnn.loops: bidirectional_dynamic_rnn dynamic_rnn raw_rnn
+v1.rnn.static: static_bidirectional_rnn static_rnn static_state_saving_rnn
 """,
     "compat.v1.random": """\
 ops.nn.candidate_functions: all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import dtypes
@@ -25,6 +25,9 @@ from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.state.rows import ReadVariableOp
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 _ELEMENTWISE = {shapes.elementwise: batching.elementwise, shapes.broadcast_all: batching.broadcasting}
 
@@ -222,7 +225,7 @@ def repeated(value: Value, size: Any) -> Any:
     return x if value.batched else broadcast_to(x, static.as_shape([size, *static.sizes_of(x)]))
 
 
-def _check(graph: Any) -> None:
+def _check(graph: Graph) -> None:
     for op in graph.operations:
         if op.row is None:
             if op.type == "PartitionedCall":

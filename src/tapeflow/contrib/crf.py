@@ -6,7 +6,7 @@ score each pair of neighbours (Lafferty, McCallum and Pereira 2001).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_max, reduce_su
 from tapeflow.v1.rnn.base import RNNCell
 from tapeflow.v1.rnn.loops import dynamic_rnn
 from tapeflow.v1.variable_getting import get_variable
+
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
 
 __all__ = [
     "CrfDecodeBackwardRnnCell", "CrfDecodeForwardRnnCell", "CrfForwardRnnCell", "crf_binary_score", "crf_decode",
@@ -134,7 +137,7 @@ class _Transitions(RNNCell):
 class CrfForwardRnnCell(_Transitions):
     """The alpha values of the forward algorithm."""
 
-    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope: str | VariableScope | None = None):
         scores = expand_dims(state, 2) + self._transition_params
         alphas = inputs + reduce_logsumexp(scores, [1])
         return alphas, alphas
@@ -143,7 +146,7 @@ class CrfForwardRnnCell(_Transitions):
 class CrfDecodeForwardRnnCell(_Transitions):
     """The best scores, and the tag before from which each is reached."""
 
-    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope: str | VariableScope | None = None):
         scores = expand_dims(state, 2) + self._transition_params
         return argmax(scores, 1, output_type=dtypes.int32), inputs + reduce_max(scores, [1])
 
@@ -165,7 +168,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
         """One tag."""
         return 1
 
-    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope: str | VariableScope | None = None):
         tags = squeeze(state, [1])
         found = gather_nd(inputs, stack([range_(shape_of(inputs)[0]), tags], 1))
         found = expand_dims(found, -1)

@@ -59,7 +59,7 @@ def audio_summary(
         return _collected(summary, collections)
 
 
-def merge_summary(inputs, collections=None, name: str | None = None):
+def merge_summary(inputs: TensorLike, collections=None, name: str | None = None):
     """One summary of several; it goes into `collections`, if any."""
     with tf.name_scope(name, rows.MergeSummary.name, inputs):
         return _collected(tf.summary.merge(inputs), collections or [])

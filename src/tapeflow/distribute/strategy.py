@@ -405,7 +405,7 @@ class Strategy:
         """
         return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
 
-    def make_input_fn_iterator(self, input_fn: Any, replication_mode: Any = None) -> Any:
+    def make_input_fn_iterator(self, input_fn: Callable[..., Any], replication_mode: Any = None) -> Any:
         """Make an iterator over what a function returns (1.x).
 
         Args:

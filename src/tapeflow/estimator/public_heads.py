@@ -95,7 +95,7 @@ class PublicHead:
         """How many logits an example has."""
         return self.kind.logits_dimension
 
-    def create_loss(self, features, mode, logits: TensorLike, labels: TensorLike):
+    def create_loss(self, features, mode: str, logits: TensorLike, labels: TensorLike):
         """A LossSpec: the loss of a batch, of each example, the weights and the labels as they are compared."""
         return LossSpec(*self.kind.loss_of(features, logits, labels))
 

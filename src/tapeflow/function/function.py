@@ -6,7 +6,7 @@ import functools
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
@@ -27,6 +27,9 @@ from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.interchange import function_attributes
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.control.flow import group
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 _Eager = _native.EagerTensor
 _PLAIN = (bool, int, float, str, type(None))
@@ -531,7 +534,7 @@ def function(
     return decorated if func is None else decorated(func)
 
 
-def _operation(graph: Any, concrete: ConcreteFunction, tensors: Any) -> Any:
+def _operation(graph: Graph, concrete: ConcreteFunction, tensors: Any) -> Any:
     """What runs a call without a result in a graph of 1.x; None in functions, where nobody need ask for it."""
     count = len(graph.operations)
     concrete.call_flat(tensors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
@@ -20,6 +20,9 @@ from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.tensor import SymbolicTensor
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
 @public_methods
@@ -89,7 +92,7 @@ class WrappedFunction(ConcreteFunction):
         return WrappedFunction(cut, name, (tuple(args), dict(kwargs)), names)
 
 
-def _element(graph: Any, x: Any) -> Any:
+def _element(graph: Graph, x: Any) -> Any:
     if isinstance(x, str):
         return graph.as_graph_element(x)
     if hasattr(x, "tensor_shape"):  # a TensorInfo

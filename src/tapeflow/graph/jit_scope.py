@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.core.public import public
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 
 _SCOPES = ("__xla_scope",)
 
@@ -60,7 +60,7 @@ def jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = Fals
 
 
 @contextlib.contextmanager
-def as_marked(graph: Any, op: Any) -> Iterator[None]:
+def as_marked(graph: Graph, op: Any) -> Iterator[None]:
     """A block for the gradient of an operation, whose operations are marked as it is."""
     marks = {name: op.extra_attrs[name] for name in _INHERITED if name in op.extra_attrs}
     if "_XlaCompile" not in marks or not hasattr(graph, "_attr_scope"):

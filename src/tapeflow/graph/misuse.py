@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context
 from tapeflow.core.errors import OperatorNotAllowedInGraphError
 from tapeflow.core.public import PACKAGE_DIRECTORY
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 # Whether AutoGraph made a code object; set by tapeflow.function.autograph.
 is_converted: Callable[[CodeType], bool] | None = None
@@ -75,7 +78,7 @@ def out_of_scope(tensor: Any, user: str | None = None) -> str:
     )
 
 
-def other_graph(tensor: Any, graph: Any, inputs: Iterable[Any] = ()) -> str:
+def other_graph(tensor: Any, graph: Graph, inputs: Iterable[Any] = ()) -> str:
     """What is said of a tensor of another graph than `graph`, to which an operation with `inputs` is being added."""
     beside = next((x for x in inputs if getattr(getattr(x, "op", None), "graph", None) is graph), None)
     if beside is None:

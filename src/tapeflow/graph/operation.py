@@ -130,7 +130,7 @@ class Operation:
     @classmethod
     def _of(
         cls, graph: FuncGraph | Graph, kind, row: Callable[..., Any] | None, inputs: Sequence[Tensor],
-        input_sizes: Sequence[Any], attrs: dict[str, Any], name, device: str, control_inputs: Sequence[Any],
+        input_sizes: Sequence[Any], attrs: dict[str, Any], name: str, device: str, control_inputs: Sequence[Any],
     ):
         """A new operation, which its graph has still to take."""
         self = object.__new__(cls)

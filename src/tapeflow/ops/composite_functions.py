@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.ops.array import rows as array
 from tapeflow.ops.array import sizes as array_sizes
 from tapeflow.ops.array.construction import zeros
@@ -119,7 +119,7 @@ def of_each_image(function):
         if not isinstance(images, RaggedTensor) or images.shape.rank != 4:
             raise ValueError("images must be a ragged batch of images of rank 4")
 
-        def of_one(image):
+        def of_one(image: TensorLike):
             return function(
                 image.to_tensor() if isinstance(image, RaggedTensor) else image, **kwargs
             )

@@ -58,7 +58,7 @@ def elementwise(call: ShapeCall) -> list[Shape]:
     return [call.shape(0)]
 
 
-def merged(call) -> list[Shape]:
+def merged(call: ShapeCall) -> list[Shape]:
     """All inputs have one shape, the output's."""
     return [merged_shape(call)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import context, dtypes
@@ -16,14 +16,11 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.graph.operation import Operation
 from tapeflow.saved_model import constants, reading, structures
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
 
 
 @public

@@ -6,16 +6,13 @@ import os
 import time
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.summary.events import EventFile
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
 
 # The files of each session, by folder.
 _of_sessions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()

@@ -75,7 +75,7 @@ def _allowed(in_function: str, in_graph: str) -> bool:
 
 
 @public
-def trace_export(name, step=None, profiler_outdir=None):
+def trace_export(name: str, step=None, profiler_outdir=None):
     """Write what `tf.summary.trace_on` remembered, and end the trace.
 
     Args:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.autodiff.custom_gradient import custom_gradient
@@ -22,11 +22,14 @@ from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.control.flow import numpy_function, py_function
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+
 __all__ = ["Part", "carve", "compile_with_xla", "in_python"]
 
 
 @public
-def carve(graph: Any, chosen: Iterable[str] | Callable[[Any], bool]) -> Part:
+def carve(graph: Graph, chosen: Iterable[str] | Callable[[Any], bool]) -> Part:
     """Choose a part of a graph; the graph stays as it is until the part is replaced.
 
     Args:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public
 from tapeflow.graph.build import reference_variables
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import lifted, meta_graph, trust
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
 
 
 @public
@@ -89,7 +86,7 @@ def import_with_elements(
     return Saver({v.name.removesuffix(":0"): v for v in variables.values()}), elements
 
 
-def _in_function(source: Any, graph: Any, scope: str | None, **kwargs: Any) -> Any:
+def _in_function(source: Any, graph: Graph, scope: str | None, **kwargs: Any) -> Any:
     """Adds a graph to a function that is being traced; its variables outlive the trace, and begin with zeros."""
     copy = protos.MetaGraphDef()
     copy.CopyFrom(source)

@@ -13,12 +13,11 @@ from tapeflow.checkpoint.state import get_checkpoint_state
 from tapeflow.core import errors
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.run.session import Session
 
 if TYPE_CHECKING:
     from tapeflow.checkpoint.saver import Saver
-    from tapeflow.graph.graph import Graph
     from tapeflow.graph.operation import Operation
 
 _logger = logging.getLogger("tensorflow")

@@ -46,7 +46,7 @@ class Initializer:
 
     dtype = dtypes.float32
 
-    def __call__(self, shape, dtype=None, partition_info=None):
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info=None):
         dtype = dtypes.as_dtype(self.dtype if dtype is None else dtype)
         sizes = _sizes(shape)
         return self._make_part(sizes, dtype, partition_info.full_shape if partition_info else sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
@@ -32,6 +32,9 @@ from tapeflow.ops.nn.loss import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
+
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
 
 __all__ = [
     "Reduction", "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",
@@ -185,7 +188,7 @@ def add_loss(loss: TensorLike, loss_collection: str | None = LOSSES):
 
 
 @public
-def get_losses(scope=None, loss_collection: str | None = LOSSES):
+def get_losses(scope: str | VariableScope | None = None, loss_collection: str | None = LOSSES):
     """The losses collected in the graph being built; eagerly an empty list.
 
     Args:

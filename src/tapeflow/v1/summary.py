@@ -22,6 +22,7 @@ from tapeflow.summary.file_writer import FileWriter, FileWriterCache
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
     from tapeflow.graph.run.session import BaseSession
+    from tapeflow.v1.variable_scoping import VariableScope
 
 _SUMMARIES = "summaries"
 
@@ -194,7 +195,7 @@ def _plain(value: Tensor):
 
 
 @public
-def merge_all(key: str = _SUMMARIES, scope=None, name: str | None = None):
+def merge_all(key: str = _SUMMARIES, scope: str | VariableScope | None = None, name: str | None = None):
     """All summaries collected in the graph as one, None where there are none. Raises RuntimeError eagerly.
 
     Args:

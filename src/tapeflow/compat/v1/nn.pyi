@@ -111,9 +111,9 @@ from tapeflow.v1.graph_callable import graph_callable as graph_callable
 from tapeflow.v1.rnn.loops import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from tapeflow.v1.rnn.loops import dynamic_rnn as dynamic_rnn
 from tapeflow.v1.rnn.loops import raw_rnn as raw_rnn
-from tapeflow.v1.rnn.loops import static_bidirectional_rnn as static_bidirectional_rnn
-from tapeflow.v1.rnn.loops import static_rnn as static_rnn
-from tapeflow.v1.rnn.loops import static_state_saving_rnn as static_state_saving_rnn
+from tapeflow.v1.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
+from tapeflow.v1.rnn.static import static_rnn as static_rnn
+from tapeflow.v1.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 __all__ = [
     "all_candidate_sampler",
     "approx_max_k",

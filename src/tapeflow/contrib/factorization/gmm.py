@@ -36,7 +36,7 @@ class GMM(learn.Estimator):
         self, num_clusters: int, model_dir: str | None = None, random_seed: int = 0, params: str = "wmc",
         initial_clusters: Any = "random", covariance_type: str = "full", config=None,
     ):  # fmt: skip
-        def model_fn(features, labels: TensorLike, mode, config):
+        def model_fn(features, labels: TensorLike, mode: str, config):
             loss, scores, found, train_op, init_op, initialized = gmm(
                 _points(features, None), initial_clusters, num_clusters, random_seed, covariance_type, params
             )

@@ -71,7 +71,7 @@ from tapeflow.core.context import current_name_scope
 from tapeflow.core.convert import is_tensor
 from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
 from tapeflow.core.specs.tensor_spec import TensorSpec
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.ops.control.flow import py_func
 from tapeflow.ops.control.shape_assertions import assert_scalar
 from tapeflow.ops.control.type_assertions import assert_same_float_dtype, is_numeric_tensor
@@ -79,9 +79,6 @@ from tapeflow.ops.math.monotonic import is_non_decreasing, is_strictly_increasin
 from tapeflow.ops.math.sorting import argsort, sort
 from tapeflow.ops.static import get_static_value as smart_constant_value
 from tapeflow.v1.metrics.weighting import squeezed as remove_squeezable_dimensions
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
 
 
 def get_placeholders(graph: Graph):

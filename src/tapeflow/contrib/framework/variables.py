@@ -15,7 +15,7 @@ from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Variabl
 from tapeflow.core.device import DeviceSpec
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.build.placeholders import placeholder
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.control.flow import group
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
@@ -28,7 +28,6 @@ from tapeflow.train.global_step import (
 from tapeflow.v1.variable_getting import get_variable
 
 if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
     from tapeflow.graph.operation import Operation
 
 __all__ = [
@@ -136,17 +135,17 @@ def get_variables(scope: str | None = None, suffix: str | None = None, collectio
     return get_default_graph().get_collection(collection, scope)
 
 
-def get_model_variables(scope=None, suffix: str | None = None):
+def get_model_variables(scope: str | None = None, suffix: str | None = None):
     """The variables of the model."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
-def get_local_variables(scope=None, suffix: str | None = None):
+def get_local_variables(scope: str | None = None, suffix: str | None = None):
     """The local variables."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
-def get_trainable_variables(scope=None, suffix: str | None = None):
+def get_trainable_variables(scope: str | None = None, suffix: str | None = None):
     """The trainable variables."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
@@ -170,12 +169,12 @@ def get_variables_to_restore(include=None, exclude=None):
     return [each for each in wanted if id(each) not in without]
 
 
-def get_variables_by_suffix(suffix: str, scope=None):
+def get_variables_by_suffix(suffix: str, scope: str | None = None):
     """The variables whose names end so."""
     return get_variables(scope=scope, suffix=suffix)
 
 
-def get_variables_by_name(given_name, scope=None):
+def get_variables_by_name(given_name, scope: str | None = None):
     """The variables whose names end with this one, in a scope or without."""
     suffix = "/" + given_name + ":|^" + given_name + ":"
     return get_variables(scope=scope, suffix=suffix)

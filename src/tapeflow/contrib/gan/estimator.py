@@ -38,7 +38,7 @@ _SUMMARIES = {
 }
 
 
-def _with_mode(function, mode):
+def _with_mode(function, mode: str):
     if "mode" in inspect.signature(function).parameters:
         return functools.partial(function, mode=mode)
     return function

@@ -180,7 +180,7 @@ def make_placeholder_from_tensor(t: Any, scope: str | None = None, prefix=_PREFI
 
 
 def make_placeholder_from_dtype_and_shape(
-    dtype: DTypeLike, shape: ShapeLike | None = None, scope=None, prefix: str = _PREFIX
+    dtype: DTypeLike, shape: ShapeLike | None = None, scope: str | None = None, prefix: str = _PREFIX
 ):
     """A placeholder of a dtype and a shape."""
     return v1.placeholder(dtype, shape, placeholder_name(scope=scope, prefix=prefix))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat.v1.nn import depthwise_conv2d
 from tapeflow.compat.v1.nn import pool as pool_op
@@ -30,6 +30,9 @@ from tapeflow.ops.nn.bias import bias_add
 from tapeflow.v1 import initializers
 from tapeflow.v1.layers import classes
 
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
+
 __all__ = [
     "avg_pool2d", "avg_pool3d", "conv1d", "conv2d", "conv2d_in_plane", "conv2d_transpose", "conv3d",
     "conv3d_transpose", "convolution", "convolution1d", "convolution2d", "convolution2d_in_plane",
@@ -54,9 +57,9 @@ def _keras_format(data_format: str | None):
 def convolution(
     inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None, rate=1,
     activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
-    weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
+    weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
     variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, scope=None, conv_dims=None,
+    trainable: bool = True, scope: str | VariableScope | None = None, conv_dims=None,
 ):  # fmt: skip
     """A convolution over one, two or three axes, as many as the inputs have; with a normalizer it has no biases.
 
@@ -123,7 +126,7 @@ def convolution2d_in_plane(
     activation_fn: Callable[..., Any] = relu, normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None,
     weights_initializer=_XAVIER, weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None,
     reuse: bool | None = None, variables_collections: Collections | None = None,
-    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
+    outputs_collections: Collections | None = None, trainable: bool = True, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """The same convolution of each channel by itself."""
     with layer_scope(scope, "ConvInPlane", [inputs], reuse) as found:
@@ -167,7 +170,7 @@ def _transposed(cls, formats: Sequence[str], default: str, title: str):
         normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None, weights_initializer=_XAVIER,
         weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
         variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-        trainable: bool = True, scope=None,
+        trainable: bool = True, scope: str | VariableScope | None = None,
     ):  # fmt: skip
         channels_first(data_format, formats)
         with layer_scope(scope, title, [inputs], reuse, _RENAME) as found:
@@ -266,7 +269,7 @@ def separable_convolution2d(
 separable_conv2d = separable_convolution2d
 
 
-def _depthwise(inputs, weights, strides: Sequence[int], padding, rates, data_format: str):
+def _depthwise(inputs: TensorLike, weights, strides: Sequence[int], padding: str, rates, data_format: str):
     """The convolution of each channel; dilated on parts of the images, as `quantize` expects it."""
     if list(rates) == [1, 1]:
         return depthwise_conv2d(inputs, weights, strides, padding, data_format=data_format)

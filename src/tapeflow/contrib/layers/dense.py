@@ -36,7 +36,7 @@ from tapeflow.ops.nn.bias import bias_add as add_bias
 from tapeflow.ops.nn.softmax import softmax as softmax_op
 from tapeflow.v1 import initializers
 from tapeflow.v1.layers import classes
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = [
     "bias_add", "dense_to_sparse", "dropout", "elu", "flatten", "fully_connected", "legacy_fully_connected",
@@ -54,7 +54,7 @@ def fully_connected(
     normalizer_fn: Callable[..., Any] | None = None, normalizer_params=None, weights_initializer=_XAVIER,
     weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
     variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, scope=None,
+    trainable: bool = True, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """A layer whose every output sees every input; with a normalizer it has no biases.
 
@@ -111,7 +111,7 @@ def bias_add(
     inputs: TensorLike, activation_fn: Callable[..., Any] | None = None, initializer=_ZEROS,
     regularizer: Callable[..., Any] | None = None, reuse: bool | None = None,
     variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, data_format: str = "NHWC", scope=None,
+    trainable: bool = True, data_format: str = "NHWC", scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """Adds a bias to each channel."""
     first = channels_first(data_format, ("NCHW", "NHWC"))
@@ -130,7 +130,7 @@ def bias_add(
 @add_arg_scope
 def dropout(
     inputs: TensorLike, keep_prob: float = 0.5, noise_shape=None, is_training: bool = True,
-    outputs_collections: Collections | None = None, scope=None, seed: int | None = None,
+    outputs_collections: Collections | None = None, scope: str | VariableScope | None = None, seed: int | None = None,
 ):  # fmt: skip
     """While training, keeps each input with a probability, scaled so that the sum is expected to stay."""
     with layer_scope(scope, "Dropout", [inputs]) as found:
@@ -167,7 +167,8 @@ def one_hot_encoding(
 
 @add_arg_scope
 def dense_to_sparse(
-    tensor: TensorLike, eos_token: int = 0, outputs_collections: Collections | None = None, scope=None
+    tensor: TensorLike, eos_token: int = 0, outputs_collections: Collections | None = None,
+    scope: str | VariableScope | None = None
 ):
     """The entries other than `eos_token`, as a sparse tensor."""
     with layer_scope(scope, "dense_to_sparse", [tensor]) as found:
@@ -185,7 +186,7 @@ def softmax(logits: TensorLike, scope=None):
 
 
 @add_arg_scope
-def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope=None):
+def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope: str | VariableScope | None = None):
     """Inputs divided by their length along one axis. Raises ValueError for an axis that they have not."""
     with layer_scope(scope, "UnitNorm", [inputs]):
         inputs = convert_to_tensor(inputs)

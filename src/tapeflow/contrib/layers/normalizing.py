@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow._native import Variable
 from tapeflow.compat.v1.nn import weighted_moments
 from tapeflow.contrib.framework.checks import smart_cond
@@ -14,7 +16,7 @@ from tapeflow.contrib.layers.building import (
     layer_scope,
 )
 from tapeflow.contrib.layers.named_outputs import get_variable_collections
-from tapeflow.core.annotations import Collections, ShapeLike
+from tapeflow.core.annotations import Collections, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.graph.build.collections import add_to_collections
@@ -32,6 +34,9 @@ from tapeflow.train.moving_averages import assign_moving_average
 from tapeflow.v1 import initializers
 from tapeflow.v1.layers import classes
 
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
+
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "moving_variance": "moving_variance"}
@@ -39,13 +44,14 @@ _RENAME = {"gamma": "gamma", "beta": "beta", "moving_mean": "moving_mean", "movi
 
 @add_arg_scope
 def batch_norm(
-    inputs, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
+    inputs: TensorLike, decay: float = 0.999, center: bool = True, scale: bool = False, epsilon: float = 0.001,
     activation_fn=None, param_initializers=None, param_regularizers=None,
-    updates_collections: str = "update_ops", is_training: bool = True, reuse=None,
+    updates_collections: str = "update_ops", is_training: bool = True, reuse: bool | None = None,
     variables_collections: Collections | None = None,
     outputs_collections: Collections | None = None, trainable: bool = True, batch_weights=None,
     fused: bool | None = None,
-    data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope=None, renorm: bool = False,
+    data_format: str = "NHWC", zero_debias_moving_mean: bool = False, scope: str | VariableScope | None = None,
+    renorm: bool = False,
     renorm_clipping=None, renorm_decay: float = 0.99, adjustment=None,
 ):  # fmt: skip
     """Normalisation by the mean and variance of the batch, in training, else by their moving averages.
@@ -182,10 +188,10 @@ def _parameters(
 
 @add_arg_scope
 def layer_norm(
-    inputs, center: bool = True, scale: bool = True, activation_fn=None, reuse=None,
+    inputs: TensorLike, center: bool = True, scale: bool = True, activation_fn=None, reuse: bool | None = None,
     variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
     trainable: bool = True, begin_norm_axis=1,
-    begin_params_axis=-1, scope=None,
+    begin_params_axis=-1, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """Each example normalised by the mean and variance of its own (Ba et al. 2016).
 

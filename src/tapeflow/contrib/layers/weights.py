@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor
@@ -15,6 +15,9 @@ from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.v1 import initializers
+
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
 
 __all__ = [
     "apply_regularization", "l1_l2_regularizer", "l1_regularizer", "l2_regularizer", "sum_regularizer",
@@ -57,7 +60,7 @@ def _checked(scale: Any) -> float:
     return number
 
 
-def l1_regularizer(scale, scope=None):
+def l1_regularizer(scale, scope: str | VariableScope | None = None):
     """`scale * sum(|weights|)`. Raises ValueError for a negative or whole scale."""
     scale = _checked(scale)
     if scale == 0.0:
@@ -65,7 +68,7 @@ def l1_regularizer(scale, scope=None):
     return lambda weights: scale * reduce_sum(abs_(convert_to_tensor(weights)))
 
 
-def l2_regularizer(scale, scope=None):
+def l2_regularizer(scale, scope: str | VariableScope | None = None):
     """`scale * sum(weights**2) / 2`. Raises ValueError for a negative or whole scale."""
     scale = _checked(scale)
     if scale == 0.0:
@@ -73,12 +76,12 @@ def l2_regularizer(scale, scope=None):
     return lambda weights: scale * (reduce_sum(square(convert_to_tensor(weights))) / 2)
 
 
-def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope=None):
+def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | VariableScope | None = None):
     """Both regularizers, added."""
     return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)])
 
 
-def sum_regularizer(regularizer_list, scope=None):
+def sum_regularizer(regularizer_list, scope: str | VariableScope | None = None):
     """The sum of several regularizers; None for none."""
     kept = [regularizer for regularizer in regularizer_list if regularizer is not None]
     if not kept:

@@ -24,9 +24,9 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.control.flow import cond
 from tapeflow.v1.rnn.base import RNNCell
-from tapeflow.v1.rnn.loops import static_rnn
+from tapeflow.v1.rnn.static import static_rnn
 from tapeflow.v1.variable_getting import get_variable
-from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, get_variable_scope, variable_scope
 
 __all__ = [
     "basic_rnn_seq2seq", "embedding_attention_seq2seq", "embedding_rnn_seq2seq", "embedding_tied_rnn_seq2seq",
@@ -36,7 +36,7 @@ __all__ = [
 
 def basic_rnn_seq2seq(
     encoder_inputs: Sequence[Tensor], decoder_inputs: Sequence[Tensor], cell, dtype: DTypeLike = dtypes.float32,
-    scope=None,
+    scope: str | VariableScope | None = None,
 ):
     """Reads one sequence, and decodes another one from the state that this leaves; two cells, alike."""
     with variable_scope(scope or "basic_rnn_seq2seq"):

@@ -175,7 +175,8 @@ def mean_pairwise_squared_error(
 
 @add_arg_scope
 def sigmoid_cross_entropy(
-    logits: TensorLike, multi_class_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: int = 0, scope=None
+    logits: TensorLike, multi_class_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: int = 0,
+    scope: str | None = None
 ):
     """The weighted mean of the cross-entropy of independent classes."""
     with name_scope(scope or "sigmoid_cross_entropy_loss") as scope:
@@ -190,7 +191,8 @@ def sigmoid_cross_entropy(
 
 @add_arg_scope
 def softmax_cross_entropy(
-    logits: TensorLike, onehot_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: float = 0, scope=None
+    logits: TensorLike, onehot_labels: TensorLike, weights: FloatLike = 1.0, label_smoothing: float = 0,
+    scope: str | None = None
 ):
     """The weighted mean of the cross-entropy of exclusive classes."""
     with name_scope(scope or "softmax_cross_entropy_loss") as scope:
@@ -205,7 +207,9 @@ def softmax_cross_entropy(
 
 
 @add_arg_scope
-def sparse_softmax_cross_entropy(logits: TensorLike, labels: TensorLike, weights: FloatLike = 1.0, scope=None):
+def sparse_softmax_cross_entropy(
+    logits: TensorLike, labels: TensorLike, weights: FloatLike = 1.0, scope: str | None = None,
+):
     """`softmax_cross_entropy` of class numbers."""
     with name_scope(scope or "sparse_softmax_cross_entropy_loss") as scope:
         labels = convert_to_tensor(labels)

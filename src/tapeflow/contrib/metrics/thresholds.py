@@ -38,7 +38,7 @@ _ALL = ("tp", "fn", "tn", "fp")
 
 
 def _counter(kind: str, full: str):
-    def metric(predictions, labels, thresholds, weights=None):
+    def metric(predictions: TensorLike, labels: TensorLike, thresholds, weights=None):
         values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, (kind,))
         return values[kind], updates[kind]
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tapeflow.contrib.framework.scoping import add_arg_scope
 from tapeflow.contrib.layers.building import collect_variable, finished, layer_scope
 from tapeflow.contrib.layers.convolutions import SCOPE
 from tapeflow.contrib.layers.weights import xavier_initializer
 from tapeflow.contrib.model_pruning.core_layers import MaskedConv2D, MaskedFullyConnected
-from tapeflow.core.annotations import Collections
+from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1.initializers import zeros_initializer
+
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
 
 __all__ = ["masked_conv2d", "masked_convolution", "masked_fully_connected"]
 
@@ -20,11 +25,13 @@ _XAVIER, _ZEROS = xavier_initializer(), zeros_initializer()
 
 @add_arg_scope
 def masked_convolution(
-    inputs, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None, rate=1,
+    inputs: TensorLike, num_outputs, kernel_size, stride=1, padding: str = "SAME", data_format: str | None = None,
+    rate=1,
     activation_fn=relu,
     normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER, weights_regularizer=None,
-    biases_initializer=_ZEROS, biases_regularizer=None, reuse=None, variables_collections: Collections | None = None,
-    outputs_collections: Collections | None = None, trainable: bool = True, scope=None,
+    biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
+    variables_collections: Collections | None = None,
+    outputs_collections: Collections | None = None, trainable: bool = True, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """A convolution of pictures whose weights are masked; its arguments are those of `contrib.layers.conv2d`.
 
@@ -57,10 +64,11 @@ masked_conv2d = masked_convolution
 
 @add_arg_scope
 def masked_fully_connected(
-    inputs, num_outputs, activation_fn=relu, normalizer_fn=None, normalizer_params=None, weights_initializer=_XAVIER,
-    weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse=None,
+    inputs: TensorLike, num_outputs, activation_fn=relu, normalizer_fn=None, normalizer_params=None,
+    weights_initializer=_XAVIER,
+    weights_regularizer=None, biases_initializer=_ZEROS, biases_regularizer=None, reuse: bool | None = None,
     variables_collections: Collections | None = None, outputs_collections: Collections | None = None,
-    trainable: bool = True, scope=None,
+    trainable: bool = True, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """A layer whose every output sees every input, by masked weights; see `contrib.layers.fully_connected`.
 

@@ -12,7 +12,7 @@ from tapeflow.train.moving_averages import assign_moving_average
 _KEYS = v1.GraphKeys
 
 
-def FixedQuantize(inputs: TensorLike, init_min: float = -6.0, init_max: float = 6.0, scope=None):
+def FixedQuantize(inputs: TensorLike, init_min: float = -6.0, init_max: float = 6.0, scope: str | None = None):
     """Round to 8 bits of a range.
 
     Args:

@@ -68,7 +68,7 @@ def experimental_create_training_graph(
 
 def experimental_create_eval_graph(
     input_graph=None, weight_bits: int = 8, activation_bits: int = 8, symmetric: bool = False,
-    quant_delay=None, scope=None,
+    quant_delay=None, scope: str | None = None,
 ):
     """Rewrite a graph so that it computes with weights and activations of few bits.
 

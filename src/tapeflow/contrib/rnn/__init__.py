@@ -59,8 +59,4 @@ from tapeflow.contrib.rnn.wrappers import (
     OutputProjectionWrapper,
 )
 from tapeflow.v1.rnn.base import LayerRNNCell
-from tapeflow.v1.rnn.loops import (
-    static_bidirectional_rnn,
-    static_rnn,
-    static_state_saving_rnn,
-)
+from tapeflow.v1.rnn.static import static_bidirectional_rnn, static_rnn, static_state_saving_rnn

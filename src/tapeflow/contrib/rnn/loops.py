@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.reorder import reverse, reverse_sequence
 from tapeflow.ops.array.stacking import stack, unstack
 from tapeflow.ops.array.transposing import transpose
 from tapeflow.v1.rnn.cells import LSTMCell
-from tapeflow.v1.rnn.loops import (
-    bidirectional_dynamic_rnn,
-    dynamic_rnn,
-    static_bidirectional_rnn,
-    static_rnn,
-)
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.rnn.loops import bidirectional_dynamic_rnn, dynamic_rnn
+from tapeflow.v1.rnn.static import static_bidirectional_rnn, static_rnn
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = [
     "FusedRNNCell", "FusedRNNCellAdaptor", "LSTMBlockFusedCell", "TimeReversedFusedRNN",
@@ -44,8 +40,8 @@ def _checked(cells_fw, cells_bw):
 
 
 def stack_bidirectional_rnn(
-    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
-    dtype: DTypeLike | None = None, sequence_length=None, scope=None,
+    cells_fw, cells_bw, inputs: TensorLike, initial_states_fw=None, initial_states_bw=None,
+    dtype: DTypeLike | None = None, sequence_length=None, scope: str | VariableScope | None = None,
 ):  # fmt: skip
     """Bidirectional layers, each seeing both directions of the one before: (outputs, states fw, states bw)."""
     _checked(cells_fw, cells_bw)
@@ -66,9 +62,9 @@ def stack_bidirectional_rnn(
 
 
 def stack_bidirectional_dynamic_rnn(
-    cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None,
+    cells_fw, cells_bw, inputs: TensorLike, initial_states_fw=None, initial_states_bw=None,
     dtype: DTypeLike | None = None, sequence_length=None, parallel_iterations=None, time_major: bool = False,
-    scope=None, swap_memory: bool = False,
+    scope: str | VariableScope | None = None, swap_memory: bool = False,
 ):  # fmt: skip
     """The same over a tensor [batch, time, depth]."""
     _checked(cells_fw, cells_bw)
@@ -93,7 +89,8 @@ class FusedRNNCell:
     """Base of what runs over a whole sequence [time, batch, depth] in one call."""
 
     def __call__(
-        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
+        self, inputs: TensorLike, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None,
+        scope: str | VariableScope | None = None
     ):
         raise TypeError("subclasses say how the sequence is run over")
 
@@ -131,7 +128,8 @@ class TimeReversedFusedRNN(FusedRNNCell):
         return reverse_sequence(x, lengths, seq_axis=0, batch_axis=1)
 
     def __call__(
-        self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None
+        self, inputs: TensorLike, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None,
+        scope: str | VariableScope | None = None
     ):
         inputs = self._reversed(inputs, sequence_length)
         outputs, state = self._cell(inputs, initial_state, dtype, sequence_length, scope)
@@ -170,7 +168,10 @@ class LSTMBlockFusedCell(FusedRNNCell):
                 self._cell = LSTMCell(self.num_units, reuse=self._reuse, _scope=found, **self._options)
         return self._cell
 
-    def __call__(self, inputs, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None, scope=None):
+    def __call__(
+        self, inputs: TensorLike, initial_state=None, dtype: DTypeLike | None = None, sequence_length=None,
+        scope: str | VariableScope | None = None,
+    ):
         """(outputs, last state). Raises ValueError where neither `initial_state` nor `dtype` is given."""
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.contrib.rnn.gates import linear, lstm_step, normed, peephole
-from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import float32
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -310,7 +310,7 @@ class PhasedLSTMCell(RNNCell):
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
 
-    def _first_periods(self, shape, dtype=float32, partition_info=None):
+    def _first_periods(self, shape: ShapeLike, dtype=float32, partition_info=None):
         low, high = (log(convert_to_tensor(x, dtype)) for x in self._periods)
         return exp(random_uniform(shape, low, high, dtype))
 

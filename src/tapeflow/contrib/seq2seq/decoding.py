@@ -21,7 +21,7 @@ from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.logic import logical_not, logical_or
 from tapeflow.ops.math.reductions import reduce_all
 from tapeflow.ops.static import get_static_value
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = ["BasicDecoder", "BasicDecoderOutput", "Decoder", "dynamic_decode"]
 
@@ -74,7 +74,7 @@ def _empty(size: Tensor, dtype: DType, batch):
 
 def dynamic_decode(
     decoder, output_time_major: bool = False, impute_finished: bool = False, maximum_iterations=None,
-    parallel_iterations: int = 32, swap_memory: bool = False, scope=None, **kwargs,
+    parallel_iterations: int = 32, swap_memory: bool = False, scope: str | VariableScope | None = None, **kwargs,
 ):  # fmt: skip
     """(outputs, final state, lengths of the sequences).
 

@@ -54,7 +54,7 @@ def safe_cumprod(x: TensorLike, *args, **kwargs):
     return exp(cumsum(log(clip_by_value(x, tiny, 1.0)), *args, **kwargs))
 
 
-def monotonic_attention(p_choose_i, previous_attention, mode):
+def monotonic_attention(p_choose_i, previous_attention, mode: str):
     """The attention of a search that only moves on (Raffel et al. 2017). Raises ValueError for another mode."""
     p = convert_to_tensor(p_choose_i)
     previous = convert_to_tensor(previous_attention)
@@ -250,7 +250,7 @@ class BahdanauAttention(_BaseAttentionMechanism):
         return reduce_sum(normed * tanh(self.keys + processed + b), [2])
 
 
-def _monotonic(sigmoid_noise, mode, seed: int):
+def _monotonic(sigmoid_noise, mode: str, seed: int):
     def probability(score, previous):
         if sigmoid_noise > 0:
             score = score + sigmoid_noise * normal(shape(score), dtype=score.dtype, seed=seed)

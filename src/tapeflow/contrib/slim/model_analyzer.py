@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 __all__ = ["analyze_ops", "analyze_vars", "tensor_description"]
 
@@ -13,7 +16,7 @@ def tensor_description(var: Any) -> str:
     return f"({var.dtype.name} {'x'.join(str(size) for size in var.shape)})"
 
 
-def analyze_ops(graph: Any, print_info: bool = False) -> int:
+def analyze_ops(graph: Graph, print_info: bool = False) -> int:
     """The number of elements of all results of a graph whose shapes are known; `print_info` prints each operation's."""
     if print_info:
         print("---------", "Operations: name -> (type shapes) [size]", "---------", sep="\n")

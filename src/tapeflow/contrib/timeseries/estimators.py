@@ -94,7 +94,7 @@ class ARRegressor(Estimator):
             hidden_layer_sizes,
         )  # fmt: skip
 
-        def model_fn(features: Tensor | Mapping[str, Tensor], mode):
+        def model_fn(features: Tensor | Mapping[str, Tensor], mode: str):
             statistics = _Statistics([num_features])
             times = v1.cast(features[_TIMES], v1.int64)
             if mode == ModeKeys.PREDICT:

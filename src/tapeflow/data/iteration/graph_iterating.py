@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from tapeflow.core import dtypes
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
@@ -336,7 +337,7 @@ def spec_from(types, shapes, classes):
     if shapes is None:
         return element.map_leaves(lambda t: TensorSpec(None, t), types)
 
-    def made(t, shape, cls=None):
+    def made(t, shape: ShapeLike, cls=None):
         if cls is not None and issubclass(cls, element.SparseTensor):
             return leaves.SparseTensorSpec(shape, t)
         return TensorSpec(shape, t)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
@@ -24,6 +24,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.ops.node_rows import NodeRow, node
 from tapeflow.ops.signature import func, integer, shape_list, string, type_list
 from tapeflow.ops.state.resource_op import expect, handle_of, object_of
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 Attrs = Mapping[str, Any]
 
@@ -77,7 +80,7 @@ for _name in ("DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerato
 # Iterators.
 
 
-def _named(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _named(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     """An iterator that a session, or the function that it is in, keeps."""
     start = None
     if "dataset_factory" in attrs:

@@ -85,7 +85,7 @@ _map_and_batch.also("ExperimentalMapAndBatchDataset")
 
 
 def _shuffle_and_repeat(
-    attrs: Any, fn: Any, dataset: Any, size: Any, seed: Any, seed2: Any, count: Any, *generator: Any
+    attrs: Any, fn: Callable[..., Any], dataset: Any, size: Any, seed: Any, seed2: Any, count: Any, *generator: Any
 ) -> Any:
     seeds = shuffling.node_seeds(attrs, {"seed": plain(seed), "seed2": plain(seed2)})["seed"]
     made = shuffling.shuffled(dataset, plain(size), seeds, attrs["reshuffle_each_iteration"])

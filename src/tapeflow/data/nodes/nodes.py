@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.core import context, dtypes
@@ -36,6 +36,9 @@ from tapeflow.graph.run.program import Instruction
 from tapeflow.ops import node_rows
 from tapeflow.ops.node_rows import NODES, NodeRow
 from tapeflow.ops.signature import func
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 _Maker = Callable[[Any, NodeRow, Any, str, dict[str, Any]], Operation]
 
@@ -158,7 +161,7 @@ def _function_of(row: NodeRow, attrs: Mapping[str, Any]) -> Any:
     return lambda given: Applied(make(), given, states)
 
 
-def _dataset(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _dataset(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     function, kernel, limits = _function_of(row, attrs), row.kernel, graph.limits
     assert kernel is not None
 
@@ -196,7 +199,7 @@ def _limited(dataset: Any, limits: Any) -> Any:
 
 
 def node(
-    graph: Any, row: NodeRow, run: Any, inputs: Any, name: str, attrs: Mapping[str, Any], stateful: bool | None = None
+    graph: Graph, row: NodeRow, run: Any, inputs: Any, name: str, attrs: Mapping[str, Any], stateful: bool | None = None
 ) -> Operation:
     """The operation of a row that `run` computes. The outputs are what its attrs say, and scalars otherwise."""
     known = {**attrs, "function": run, "stateful": row.stateful if stateful is None else stateful}
@@ -211,7 +214,7 @@ def node(
     return op
 
 
-def _computed(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _computed(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     """The operation of a row that is no dataset."""
     assert row.kernel is not None
     return node(graph, row, functools.partial(row.kernel, attrs), inputs, name, attrs)

@@ -5,7 +5,7 @@ With them the rows of all nodes of this package are registered.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,8 +33,11 @@ from tapeflow.ops.node_rows import NodeRow, node
 from tapeflow.ops.signature import func, strings, type_list
 from tapeflow.ops.state.resource_op import expect, object_of
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
-def _reduce(graph: Any, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+
+def _reduce(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     fold = fold_of(row, attrs)
 
     def run(*values: Any) -> list[Any]:

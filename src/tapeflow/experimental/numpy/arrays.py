@@ -112,7 +112,7 @@ def array(val, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0
 
 
 @public
-def asarray(a: TensorLike, dtype=None):
+def asarray(a: TensorLike, dtype: DTypeLike | None = None):
     """Return a tensor of a value; itself where it is one of that dtype.
 
     Args:

@@ -116,7 +116,7 @@ def empty_like(a: TensorLike, dtype: DTypeLike | None = None):
 
 
 @public
-def full(shape: Sequence[Any], fill_value, dtype=None):
+def full(shape: Sequence[Any], fill_value, dtype: DTypeLike | None = None):
     """Return an array filled with a value.
 
     Args:

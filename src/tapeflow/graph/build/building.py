@@ -131,7 +131,7 @@ def read(variable: Any, graph: Graph | None = None) -> SymbolicTensor:
     return op.add_output(dtype_of(variable), shape)
 
 
-def handle_in(graph: Any, variable: Any) -> SymbolicTensor:
+def handle_in(graph: Graph, variable: Any) -> SymbolicTensor:
     """The resource tensor that stands for a variable in `graph`."""
     variable = getattr(
         variable, "_parent", variable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.state.rows import VariableShape
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 # Gradients of nodes without a row: type -> f(op, *gradients of outputs) -> gradients of inputs.
 _GRADIENTS: dict[str, Callable[..., Any]] = {}
@@ -283,7 +286,7 @@ class Origins:
         return x
 
 
-def _depth(graph: Any) -> int:
+def _depth(graph: Graph) -> int:
     depth = 0
     while graph.enclosing_graph is not None:
         graph = graph.enclosing_graph

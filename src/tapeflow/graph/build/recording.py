@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tapeflow import _native
 from tapeflow.core import context
@@ -15,6 +15,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.construction import zeros, zeros_like
 from tapeflow.ops.state.variable import variable_behind
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 _Variable = _native.Variable
 
@@ -150,7 +153,7 @@ def unconnected(x: TensorLike) -> Any:
     return zeros_like(x)
 
 
-def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
+def handle_of(graph: Graph, variable: Any) -> SymbolicTensor | None:
     """The tensor that stands for a variable in a graph and those around it, if they use it: the outermost one."""
     parts = getattr(variable, "_parts", None)
     if parts is not None:
@@ -163,7 +166,7 @@ def handle_of(graph: Any, variable: Any) -> SymbolicTensor | None:
     return found
 
 
-def source_in(graph: Any, x: TensorLike) -> SymbolicTensor | None:
+def source_in(graph: Graph, x: TensorLike) -> SymbolicTensor | None:
     """What gradients with respect to `x` are taken by where the targets are in `graph`;
     None if nothing there is made of it.
     """

@@ -17,7 +17,7 @@ from tapeflow.graph.build import building, tracing
 from tapeflow.graph.control_flow.conditional import conditional
 from tapeflow.graph.control_flow.loop import loop
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.nodes import python_ops, text_nodes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -135,7 +135,7 @@ class Staging:
     numpy_function = staticmethod(python_ops.numpy_function)
 
 
-def _gate(graph: Any, device: str, ops: list[Operation], name: str) -> Operation:
+def _gate(graph: Graph, device: str, ops: list[Operation], name: str) -> Operation:
     """A node that does nothing, after `ops`."""
     placed = graph.device(device) if device else contextlib.nullcontext()
     with placed, graph.control_dependencies(ops):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.core import context, dtypes
@@ -24,6 +24,9 @@ from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.nn.batch_norm import FusedBatchNormGrad
 from tapeflow.ops.state.resource_op import object_of
 
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
+
 # The version of GraphDef that is written; those that read it must be as new as the second number.
 # Nodes with bodies: the type to write where nothing in the bodies has effects.
 _STATELESS = {"If": "StatelessIf", "Case": "StatelessCase", "While": "StatelessWhile"}
@@ -32,7 +35,7 @@ _STATELESS = {"If": "StatelessIf", "Case": "StatelessCase", "While": "StatelessW
 _tokens = itertools.count()
 
 
-def to_graph_def(graph: Any, from_version: int | None = None, add_shapes: bool = False) -> Any:
+def to_graph_def(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> Any:
     """The `GraphDef` of a graph.
 
     Args:
@@ -45,7 +48,7 @@ def to_graph_def(graph: Any, from_version: int | None = None, add_shapes: bool =
     return of_operations(graph, graph.operations[first:] if first else graph.operations, add_shapes)
 
 
-def of_operations(graph: Any, operations: Iterable[Operation], add_shapes: bool = False, counted: bool = True) -> Any:
+def of_operations(graph: Graph, operations: Iterable[Operation], add_shapes: bool = False, counted: bool = True) -> Any:
     """The `GraphDef` of some operations of a graph.
 
     Args:

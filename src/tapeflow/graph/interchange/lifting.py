@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.graph.build.building import placeholder
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 
 class UnliftableError(Exception):
@@ -17,7 +20,7 @@ class UnliftableError(Exception):
 
 def lift_to_graph(
     tensors: Any,
-    graph: Any,
+    graph: Graph,
     sources: Any = None,
     disallowed_placeholders: Any = None,
     add_sources: bool = False,

@@ -13,7 +13,7 @@ from tapeflow.core.public import names_itself, public
 @api("io.write_graph")
 @public
 @names_itself
-def write_graph(graph_or_graph_def, logdir, name, as_text: bool = True):
+def write_graph(graph_or_graph_def, logdir, name: str, as_text: bool = True):
     """Write a graph, or another message, to a file.
 
     Args:

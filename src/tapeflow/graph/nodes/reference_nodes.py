@@ -6,7 +6,7 @@ and gives the value after that. Graphs that are imported are rewritten before: s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow.graph.build import building
 from tapeflow.graph.nodes.node_kinds import SPECIAL, _variable_handle, makes
@@ -17,6 +17,9 @@ from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 from tapeflow.ops.table import REGISTRY
 from tapeflow.ops.validate import type_text
+
+if TYPE_CHECKING:
+    from tapeflow.graph.graph import Graph
 
 HANDLE = "/resource_handle"
 UPDATE = "/resource_update"
@@ -49,12 +52,12 @@ def _handles(node: Any, inputs: Any) -> list[Any]:
     return found
 
 
-def _row(graph: Any, row: Any, inputs: Any, attrs: dict[str, Any], name: str) -> Operation:
+def _row(graph: Graph, row: Any, inputs: Any, attrs: dict[str, Any], name: str) -> Operation:
     own = {key: value for key, value in attrs.items() if key in row.attrs}
     return building.node(graph, row, tuple(inputs), (None,) * len(inputs), own, name + "/")
 
 
-def _read(graph: Any, handle: Any, dtype: Any, name: str) -> Operation:
+def _read(graph: Graph, handle: Any, dtype: Any, name: str) -> Operation:
     return _row(graph, ReadVariableOp, [handle], {"dtype": dtype}, name)
 
 

@@ -21,7 +21,7 @@ from tapeflow.ops.validate import type_text
 
 
 def create_c_op(
-    graph: Any, node_def: Any, inputs: Any, control_inputs: Any, op_def: Any = None, extract_traceback: bool = True
+    graph: Graph, node_def: Any, inputs: Any, control_inputs: Any, op_def: Any = None, extract_traceback: bool = True
 ) -> Any:
     """The operation that a NodeDef describes, added to a graph.
 

@@ -498,7 +498,7 @@ def typed(values, Tout: DType | Sequence[DType]):
     return _one(values, Tout)
 
 
-def _require_function(func: Any) -> None:
+def _require_function(func: Callable[..., Any]) -> None:
     if not callable(func):
         raise ValueError(
             f"Expected func to be callable. Received func={func} of type {type(func)}."

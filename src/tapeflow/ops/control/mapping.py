@@ -83,7 +83,7 @@ _COMPOSITES = {"tapeflow.core.sparse_tensor", "tapeflow.ops.ragged.tensor"}
 @public
 @graph_scope("map")
 def map_fn(
-    fn: Any, elems: Any, dtype: DTypeLike | None = None, parallel_iterations: TensorLike | None = None,
+    fn: Callable[..., Any], elems: Any, dtype: DTypeLike | None = None, parallel_iterations: TensorLike | None = None,
     back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
     fn_output_signature: Sequence[Any] | None = None,
 ):
@@ -318,7 +318,7 @@ def flat_elements(fn: Callable[..., Any], elems: TensorLike | dict[str, Any]):
     return _repeated(_flat(elems))
 
 
-def map_without_signature(fn: Any, elems: TensorLike, flat: Sequence[Tensor]):
+def map_without_signature(fn: Callable[..., Any], elems: TensorLike, flat: Sequence[Tensor]):
     """The results of a function of each element, stacked; `flat` are the tensors of `elems`."""
     if _is_staged(flat):
         signature = mapping_staged.signature_of(fn, elems, flat)

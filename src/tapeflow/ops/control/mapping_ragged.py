@@ -130,7 +130,7 @@ class _Results:
         return RaggedTensor.from_nested_row_lengths(flat, lengths, validate=False)
 
 
-def map_rows(fn: Any, elems: Any, signature: Any, options: dict[str, Any]) -> Any:
+def map_rows(fn: Callable[..., Any], elems: Any, signature: Any, options: dict[str, Any]) -> Any:
     """`map_fn` for elements or results that are ragged or sparse.
 
     Raises ValueError where elements differ in number, InvalidArgumentError for a result of another dtype or kind.

@@ -90,7 +90,8 @@ def options_of(parallel_iterations, swap_memory: bool, name: str) -> dict[str, A
 
 
 def map_elements(
-    fn: Any, elems: TensorLike | dict[str, Any], flat, signature: Any, infer_shape: bool, options: dict[str, Any]
+    fn: Callable[..., Any], elems: TensorLike | dict[str, Any], flat, signature: Any, infer_shape: bool,
+    options: dict[str, Any]
 ):
     """The results of `fn` stacked; `signature` is a structure of their dtypes or specs."""
     elements = Elements(elems, flat)

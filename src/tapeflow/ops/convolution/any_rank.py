@@ -200,7 +200,7 @@ Conv2DBackpropFilterV2.samples(_samples)
 Conv2DBackpropInputV2.samples(_samples)
 
 
-def _transposed(input, filter, dy, strides, by_filter: bool):
+def _transposed(input, filter, dy, strides: int | Sequence[int], by_filter: bool):
     """The gradient of sum(conv(input, filter) * dy), one basis vector at a time."""
     like = filter if by_filter else input
     out = np.zeros(like.shape)

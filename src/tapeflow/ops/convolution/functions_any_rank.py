@@ -129,7 +129,7 @@ def convolution(
 @api(v1="nn.convolution")
 @tensor_function
 def convolution_v1(
-    input: TensorLike, filter: TensorLike, padding, strides=None, dilation_rate=None, name: str | None = None,
+    input: TensorLike, filter: TensorLike, padding: str, strides=None, dilation_rate=None, name: str | None = None,
     data_format: str | None = None, filters: TensorLike | None = None, dilations=None,
 ):
     """`convolution` with the 1.x names and order of arguments."""
@@ -145,7 +145,7 @@ def convolution_v1(
 
 @api("nn.atrous_conv2d")
 @tensor_function
-def atrous_conv2d(value: TensorLike, filters: Any, rate: Any, padding, name: str | None = None):
+def atrous_conv2d(value: TensorLike, filters: Any, rate: Any, padding: str, name: str | None = None):
     """Convolve images with a filter between whose taps there are holes.
 
     Args:
@@ -170,7 +170,7 @@ def atrous_conv2d(value: TensorLike, filters: Any, rate: Any, padding, name: str
 @tensor_function
 @graph_scope("atrous_conv2d_transpose")
 def atrous_conv2d_transpose(
-    value: TensorLike, filters: Any, output_shape: ShapeLike, rate: Any, padding, name: str | None = None
+    value: TensorLike, filters: Any, output_shape: ShapeLike, rate: Any, padding: str, name: str | None = None
 ):
     """Apply the transpose of `tf.nn.atrous_conv2d`, as a linear map of images.
 

@@ -115,7 +115,8 @@ def avg_pool(
 @api(v1="nn.max_pool")
 @tensor_function
 def max_pool_v1(
-    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None,
+    value: TensorLike, ksize, strides: int | Sequence[int], padding: str, data_format: str = "NHWC",
+    name: str | None = None,
     input: TensorLike | None = None,
 ):
     """`max_pool` of images, with the 1.x spelling `value`."""
@@ -127,7 +128,8 @@ def max_pool_v1(
 @api(v1="nn.avg_pool")
 @tensor_function
 def avg_pool_v1(
-    value: TensorLike, ksize, strides, padding, data_format: str = "NHWC", name: str | None = None,
+    value: TensorLike, ksize, strides: int | Sequence[int], padding: str, data_format: str = "NHWC",
+    name: str | None = None,
     input: TensorLike | None = None,
 ):
     """`avg_pool` of images, with the 1.x spelling `value`."""
@@ -139,7 +141,7 @@ def avg_pool_v1(
 @api(v2="nn.max_pool_with_argmax")
 @tensor_function
 def max_pool_with_argmax(
-    input: TensorLike, ksize, strides, padding: str | Sequence[Any], data_format: str = "NHWC",
+    input: TensorLike, ksize, strides: int | Sequence[int], padding: str | Sequence[Any], data_format: str = "NHWC",
     output_dtype: DTypeLike = dtypes.int64, include_batch_in_index: bool = False, name: str | None = None,
 ):
     """Take the largest element under each window of images, and where it stands.
@@ -259,7 +261,7 @@ def pool(
 @api(v1="nn.pool")
 @tensor_function
 def pool_v1(
-    input: TensorLike, window_shape, pooling_type, padding, dilation_rate: int | Sequence[int] | None = None,
+    input: TensorLike, window_shape, pooling_type, padding: str, dilation_rate: int | Sequence[int] | None = None,
     strides: int | Sequence[int] | None = None, name: str | None = None, data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ):

@@ -108,7 +108,7 @@ def avg_pool1d(
 @api("nn.max_pool2d")
 @tensor_function
 def max_pool2d(
-    input: TensorLike, ksize: Any, strides: Any, padding, data_format: str = "NHWC", name: str | None = None
+    input: TensorLike, ksize: Any, strides: Any, padding: str, data_format: str = "NHWC", name: str | None = None
 ):
     """Take the largest element under each window of images.
 

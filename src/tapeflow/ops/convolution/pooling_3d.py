@@ -275,7 +275,7 @@ def _(rng):
 
 
 @MaxPoolWithArgmax.reference
-def _(input, ksize, strides, Targmax, padding, include_batch_in_index: bool):
+def _(input, ksize, strides: int | Sequence[int], Targmax, padding: str, include_batch_in_index: bool):
     places = np.arange(input.size).reshape(input.shape)
     if not include_batch_in_index:
         places = places % (input.size // len(input))

@@ -160,7 +160,7 @@ def add_into(xp: ModuleType, out: Any, key, values: Any):
 
 
 def sliding_rule(
-    data_format: str, shape: Any, taps: Any, strides: Sequence[int], dilations, padding, explicit: Sequence[Any],
+    data_format: str, shape: Any, taps: Any, strides: Sequence[int], dilations, padding: str, explicit: Sequence[Any],
     channels,
 ):
     """The output shape of a sliding op on an input of `shape`, as far as it is known."""

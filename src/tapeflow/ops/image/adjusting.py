@@ -59,7 +59,7 @@ def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = Fa
     return converted(image * (dtype.max + 0.5), dtype)
 
 
-def in_floats(change, image, kept=(dtypes.float16, dtypes.float32)):
+def in_floats(change, image: TensorLike, kept=(dtypes.float16, dtypes.float32)):
     """`change(image)` made in float32 on [0, 1] unless the image has a dtype of `kept`; converted back."""
     image = convert_to_tensor(image)
     if image.dtype in kept:

@@ -20,7 +20,7 @@ from tapeflow.ops.linalg.tensordot import tensordot
 
 @api("image.rgb_to_grayscale")
 @tensor_function
-def rgb_to_grayscale(images, name=None):
+def rgb_to_grayscale(images: TensorLike, name: str | None = None):
     """The luma of RGB images `[..., 3]`, as `[..., 1]` of the same dtype (ITU-R BT.601)."""
     images = convert_to_tensor(images)
     wide = convert_image_dtype(images, dtypes.float32)
@@ -52,7 +52,7 @@ _YUV = np.array([[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496
 _FROM_YUV = np.array([[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]])
 
 
-def _mixed(images, matrix):
+def _mixed(images: TensorLike, matrix):
     images = convert_to_tensor(images)
     return tensordot(images, convert_to_tensor(matrix, images.dtype), 1)
 

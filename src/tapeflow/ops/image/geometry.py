@@ -110,7 +110,7 @@ def _int(value):
     return value if hasattr(value, "dtype") else int(value)
 
 
-def _cropped(image, top, left, height: int, width: int):
+def _cropped(image: TensorLike, top, left, height: int, width: int):
     sizes = sizes_of(image)
     _, rows, columns, _ = sizes
     image = require(

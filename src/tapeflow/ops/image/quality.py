@@ -190,7 +190,7 @@ def _of_unknown_rank(likeness, first, second):
     return Reshape(likeness(*flat), broadcast_dynamic_shape(shapes[0][:-3], shapes[1][:-3]))
 
 
-def _fitting(image, size):
+def _fitting(image: TensorLike, size):
     """`image`, checked to be as large as the window of `size`."""
     checks = [assert_greater_equal_v1(length, size) for length in sizes_of(image)[-3:-1]]
     with control_dependencies([c for c in checks if c is not None]):

@@ -30,7 +30,7 @@ from tapeflow.ops.random import functions, stateless_functions
 from tapeflow.ops.static import as_shape, sizes_of, static_value
 
 
-def _flipped(image, axis: int, draw):
+def _flipped(image: TensorLike, axis: int, draw):
     """Each image mirrored with even odds; `draw(shape)` gives uniform numbers."""
     image, single = as_batch(as_images(image))
     if single:
@@ -294,7 +294,7 @@ def stateless_random_saturation(
     return adjust_saturation(image, _factor(_stateless_between, lower, upper, seed))
 
 
-def _jpeg(draw, image, lowest, highest, seed):
+def _jpeg(draw, image: TensorLike, lowest, highest, seed):
     if lowest < 0 or highest < 0 or lowest > 100 or highest > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if lowest >= highest:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
 from tapeflow.ops.folding import fold_at
@@ -296,7 +296,7 @@ ResizeBilinear.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBilinear.reference
-def _(images, size, align_corners: bool, half_pixel_centers: bool):
+def _(images: TensorLike, size, align_corners: bool, half_pixel_centers: bool):
     def weight(n, out, i, p):
         at = np.clip(_place(n, out, i, align_corners, half_pixel_centers), 0, n - 1)
         return max(0.0, 1 - abs(at - p))
@@ -458,7 +458,7 @@ ResizeBicubic.samples(_resize_samples(_PLAIN, _ALIGNED, _HALF))
 
 
 @ResizeBicubic.reference
-def _(images, size, align_corners: bool, half_pixel_centers: bool):
+def _(images: TensorLike, size, align_corners: bool, half_pixel_centers: bool):
     a = -0.5 if half_pixel_centers else -0.75
 
     def cubic(x):
@@ -516,7 +516,7 @@ ResizeArea.samples(_resize_samples(_PLAIN, _ALIGNED))
 
 
 @ResizeArea.reference
-def _(images, size, align_corners: bool):
+def _(images: TensorLike, size, align_corners: bool):
     def weight(n, out, i, p):
         scale = _place(n, out, 1, align_corners, False)
         total = 0.0
@@ -644,7 +644,7 @@ def _(rng: SampleGenerator):
 
 @ScaleAndTranslateGrad.reference
 def _(grads, original, scale, translation, kernel_type, antialias: bool):
-    def forward(image, size):
+    def forward(image: TensorLike, size):
         return ScaleAndTranslate.formula(image, size, scale, translation, kernel_type, antialias)
 
     return _transposed(forward)(grads, original)

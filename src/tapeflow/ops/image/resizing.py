@@ -120,7 +120,7 @@ _SMOOTHED = {"bilinear": "triangle", "bicubic": "keyscubic"}
 
 
 def _scaled(kernel: str, antialias: bool):
-    def resizer(images, size):
+    def resizer(images: TensorLike, size):
         old = casting.cast(Shape(images)[1:3], dtypes.float32)
         scale = casting.cast(size, dtypes.float32) / old
         return ScaleAndTranslate(images, size, scale, np.zeros(2, np.float32), kernel, antialias)

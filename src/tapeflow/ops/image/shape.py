@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import Tensor
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.rows import identity
@@ -14,7 +14,7 @@ from tapeflow.ops.control.assertions import Assert
 from tapeflow.ops.control.flow import control_dependencies
 
 
-def as_images(image):
+def as_images(image: TensorLike):
     """A tensor of at least three dimensions. Raises ValueError for fewer."""
     image = convert_to_tensor(image)
     rank = image.shape.rank
@@ -42,7 +42,7 @@ def unbatched(image: Tensor, single: bool):
     return squeeze(image, [0]) if single else image
 
 
-def require(image, *conditions):
+def require(image: TensorLike, *conditions):
     """`image`, once all conditions (truth, message) hold.
 
     Raises ValueError where a condition is known to fail, InvalidArgumentError where that shows when it runs.

@@ -83,7 +83,7 @@ InplaceSub = _inplace("InplaceSub", NUMERIC, lambda x, i, v: fold_at(np.subtract
                       lambda at, v: at.subtract(v), lambda old, new: old - new)  # fmt: skip
 
 
-def _same_value(name, signature, types=ANY, **attrs):
+def _same_value(name: str, signature, types=ANY, **attrs):
     @op(name, signature, types={"T": types}, attrs=attrs, shape=shapes.same_as_first)
     def row(xp: ModuleType, x: Array, **unused):
         return x

@@ -163,7 +163,7 @@ def _stitch_rule(call):
 _STITCH = "indices: N>=1*int32, data: N>=1*T -> merged: T"
 
 
-def _stitch_gradient(call, dy: Tensor):
+def _stitch_gradient(call: GradientCall, dy: Tensor):
     # Of indices given twice only the last row was kept, as in the forward pass.
     return [None] * len(call.indices), [gather.gather(dy, index) for index in call.indices]
 

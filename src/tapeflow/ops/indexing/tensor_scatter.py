@@ -147,7 +147,7 @@ def _(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray, bad_indices_
     return reference_scatter(tensor, indices, updates, lambda a, b: a - b)
 
 
-def _extreme_gradient(call, dy: Tensor):
+def _extreme_gradient(call: GradientCall, dy: Tensor):
     """The gradient goes to whichever won, split where several are equal."""
     won = gather_nd.GatherNd(call.output, call.indices)
     by_update = casting.cast(comparison.equal(call.updates, won), call.dtype("updates"))

@@ -303,7 +303,7 @@ def sparse_bincount(
     minlength=None,
     maxlength=None,
     binary_output=False,
-    name=None,
+    name: str | None = None,
 ):
     """Count how often each of the integers 0, 1, ... occurs, as `tf.math.bincount`, in a sparse tensor.
 

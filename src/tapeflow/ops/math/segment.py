@@ -218,7 +218,7 @@ def _(call: GradientCall, dy: Tensor):
     return gather.GatherV2(shared, call.segment_ids, 0), None
 
 
-def _sorted_extreme(call, dy: Tensor):
+def _sorted_extreme(call: GradientCall, dy: Tensor):
     chosen = comparison.Equal(call.data, gather.GatherV2(call.output, call.segment_ids, 0))
     chosen = casting.Cast(chosen, dy.dtype)
     counts = SegmentSum(chosen, call.segment_ids)
@@ -320,7 +320,7 @@ def _(call: GradientCall, dy: TensorLike):
     return _spread(dy, call.segment_ids, rank_in(call, "data")), None, None
 
 
-def _unsorted_extreme(call, dy: Tensor):
+def _unsorted_extreme(call: GradientCall, dy: Tensor):
     ids, rank = call.segment_ids, rank_of(call.data)
     chosen = comparison.Equal(call.data, _spread(call.output, ids, rank))
     chosen = casting.Cast(chosen, dy.dtype)

@@ -170,7 +170,7 @@ def _total(output: Tensor | None, factor: float, saved):
     return output + saved
 
 
-def gradient_gradient(call, gx, gscale, goffset, *_):
+def gradient_gradient(call: GradientCall, gx, gscale, goffset, *_):
     """The gradients of `_normalize_grad` by dy, x and scale.
 
     With M the mean over a channel and G = <gx, dx> + <gscale, dscale> + <goffset, doffset>, the terms below are

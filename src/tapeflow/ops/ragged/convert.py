@@ -180,7 +180,7 @@ def _from_nested_lengths(tensor, lengths, kind):
     return outer.with_values(_from_nested_lengths(outer.values, lengths[1:], kind))
 
 
-def _from_deep(tensor, sizes, lengths, padding, ragged_rank, kind):
+def _from_deep(tensor, sizes, lengths, padding: str, ragged_rank, kind):
     flat = reshape(tensor, concat([reshape(sizes[0] * sizes[1], [1]), sizes[2:]], 0))
     inner = from_tensor(flat, lengths, padding, ragged_rank - 1, kind)
     return RaggedTensor.from_uniform_row_length(inner, sizes[1], sizes[0])

@@ -619,7 +619,7 @@ class RaggedTensorSpec(TypeSpec):
         """The ragged tensor of flat values and splits, or the plain tensor that there is without splits."""
         return _composed(None, list(components)) if len(components) > 1 else components[0]
 
-    def _from_placeholders(self, make: Any) -> Any:
+    def _from_placeholders(self, make: Callable[..., Any]) -> Any:
         """A ragged tensor of which `make(dtype, shape)` gives the parts."""
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
         return _composed(None, parts)

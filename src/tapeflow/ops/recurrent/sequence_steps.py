@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from tapeflow.core import dtypes
 from tapeflow.ops.recurrent.steps import CELLS, GATES, KEPT
 from tapeflow.ops.signature import one_of
 from tapeflow.ops.validate import invalid, shape_text
+
+if TYPE_CHECKING:
+    from tapeflow.ops.row_types import SampleGenerator
 
 TYPES = {"T": (dtypes.float32, dtypes.float64)}
 ATTRS = {"cell": one_of(*CELLS), "time_major": False}
@@ -62,7 +65,8 @@ def by_time(xp: ModuleType, time_major, *sequences):
 
 
 def generated(
-    rng, cell: str, steps: int = 3, batch: int = 2, units: int = 2, bias: bool = True, masked: bool = False,
+    rng: SampleGenerator, cell: str, steps: int = 3, batch: int = 2, units: int = 2, bias: bool = True,
+    masked: bool = False,
     time_major: bool = False,
 ):
     """The inputs of a sample."""

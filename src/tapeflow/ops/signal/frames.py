@@ -55,7 +55,7 @@ def _at_least(x: Tensor, rank: int):
 @api("signal.frame")
 @tensor_function
 @graph_scope("frame")
-def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
+def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name: str | None = None):
     """Cut an axis into frames, which may overlap.
 
     Args:

@@ -225,7 +225,7 @@ def _(rng: SampleGenerator):
     yield Sample(_PLACES + 5, _FEW, _SHAPE, raises=InvalidArgumentError)
 
 
-def _input(value, name):
+def _input(value, name: str):
     """A sparse tensor as it is, anything else as a tensor. Raises TypeError for members of another dtype."""
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)

@@ -210,7 +210,7 @@ def _checks(assertion, x, y):
 
 @api(v2="sparse.concat")
 @public
-def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
+def concat(axis, sp_inputs, expand_nonconcat_dims=False, name: str | None = None):
     """Join sparse tensors along an axis.
 
     Args:

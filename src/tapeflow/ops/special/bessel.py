@@ -79,18 +79,18 @@ def _sub(a, b):
     return arithmetic.Sub(a, b)
 
 
-def _i1_slope(call):
+def _i1_slope(call: GradientCall):
     ratio = _over_x(call.y, call.x, 0.5)
     return _sub(BesselI0(call.x), ratio)
 
 
-def _i1e_slope(call):
+def _i1e_slope(call: GradientCall):
     signed = arithmetic.Mul(call.y, elementwise.Sign(call.x))
     ratio = _over_x(call.y, call.x, 0.5)
     return _sub(_sub(BesselI0e(call.x), signed), ratio)
 
 
-def _i0e_slope(call):
+def _i0e_slope(call: GradientCall):
     return _sub(BesselI1e(call.x), arithmetic.Mul(call.y, elementwise.Sign(call.x)))
 
 
@@ -150,7 +150,7 @@ def _exponential_integral(v):
     return 0.57721566490153286 + math.log(v) + series
 
 
-def _spence_slope(call):
+def _spence_slope(call: GradientCall):
     at_one = comparison.Equal(call.x, 1)
     safe = choice.SelectV2(at_one, 2, call.x)
     ratio = division.RealDiv(elementwise.Log(safe), arithmetic.Sub(1, safe))

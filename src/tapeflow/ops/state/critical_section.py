@@ -148,7 +148,7 @@ class CriticalSection:
         finally:
             self._local.inside = False
 
-    def _staged(self, fn: Any, exclusive: bool, name: Any) -> Any:
+    def _staged(self, fn: Callable[..., Any], exclusive: bool, name: Any) -> Any:
         graph = context.current_graph()
         with context.name_scope(name or "critical_section_execute"):
             before = graph.get_collection_ref(_EXECUTIONS)

@@ -227,7 +227,7 @@ def scatter_nd_sub(
 
 @api(v1="batch_scatter_update")
 @public
-def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+def batch_scatter_update(ref, indices, updates, use_locking=True, name: str | None = None):
     """Replaces, for each place along the axes in front of the last one of `indices`, rows of the variable `ref`.
 
     Args:

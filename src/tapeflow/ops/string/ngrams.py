@@ -143,7 +143,7 @@ def ngrams(
     pad_values=None,
     padding_width=None,
     preserve_short_sequences=False,
-    name=None,
+    name: str | None = None,
 ):
     """Join runs of strings along the last dimension.
 

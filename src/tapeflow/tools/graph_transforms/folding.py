@@ -53,7 +53,7 @@ def _without_shapes(graph_def: Any) -> Any:
     return result
 
 
-def _known(graph: Any, call: Call) -> set[str]:
+def _known(graph: Graph, call: Call) -> set[str]:
     """The operations whose values are known now; constants are among them."""
     excluded = {*call.parameters.get("exclude_op", ())}
     stays = {*call.parameters.get("exclude_node", ()), *map(node_name, call.inputs)}
@@ -88,7 +88,7 @@ def _ends(nodes: Nodes, known: set[str], call: Call) -> dict[str, set[int]]:
     return {name: used for name, used in found.items() if nodes.get(name).op != "Const"}
 
 
-def _computed(graph: Any, known: set[str], ends: dict[str, set[int]]) -> dict[str, dict[int, Any]]:
+def _computed(graph: Graph, known: set[str], ends: dict[str, set[int]]) -> dict[str, dict[int, Any]]:
     """The values of these outputs, for the operations that can be computed."""
     of_shapes = [op for op in graph.get_operations() if op.name in known and _is_of_shapes(op)]
     shapes = {
@@ -110,7 +110,7 @@ def _is_of_shapes(op: Any) -> bool:
     return op.row is not None and op.row.of_shape is not None
 
 
-def _replace(nodes: Nodes, name: str, values: dict[int, Any], graph: Any) -> None:
+def _replace(nodes: Nodes, name: str, values: dict[int, Any], graph: Graph) -> None:
     """Put constants in the place of a node: one of its name for its first output, others for the rest."""
     op, inputs = graph.get_operation_by_name(name), list(nodes.get(name).input)
     names = {i: f"{name}/output_{i}" if i else name for i in values}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
@@ -34,7 +34,7 @@ from tapeflow.v1.distributions.base import (
 __all__ = ["Beta", "Exponential", "Gamma", "Laplace", "Normal", "StudentT", "Uniform"]
 
 
-def numbers(*values, dtype=None):
+def numbers(*values, dtype: DTypeLike | None = None):
     """Values as tensors of one floating dtype."""
     found = next((v.dtype for v in values if hasattr(v, "dtype")), dtype or dtypes.float32)
     return tuple(convert_to_tensor(v, dtypes.as_dtype(found)) for v in values)

@@ -248,7 +248,7 @@ def _log_ways(total: Tensor, counts: Tensor):
     return lgamma(total + 1.0) - reduce_sum(lgamma(counts + 1.0), -1) + 0 * reduce_sum(counts, -1)
 
 
-def _counts(logits, total, like, n, dtype, seed):
+def _counts(logits: TensorLike, total, like, n, dtype: DTypeLike, seed):
     """[n, batch, classes]: how often each class comes up."""
     wide = logits + zeros_like(like)
     most = cast(reduce_max(total), dtypes.int32)

@@ -286,7 +286,7 @@ class SeparableConv2D(keras_layers.SeparableConv2D, Layer):
         super().__init__(filters, kernel_size, strides, padding, **kwargs)
 
 
-def _require_strides(strides):
+def _require_strides(strides: int | Sequence[int]):
     if strides is None:
         raise ValueError(
             "The `strides` argument must be an integer or a tuple of integers. Received: None"

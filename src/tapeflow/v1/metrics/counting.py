@@ -151,7 +151,8 @@ def _counter_at_thresholds(kind: str):
     full = f"{_NAMES[kind]}_at_thresholds"
 
     def metric(
-        labels, predictions, thresholds, weights=None, metrics_collections: Collections | None = None,
+        labels: TensorLike, predictions: TensorLike, thresholds, weights=None,
+        metrics_collections: Collections | None = None,
         updates_collections: Collections | None = None, name: str | None = None,
     ):  # fmt: skip
         graph_only(full)

@@ -124,7 +124,7 @@ def mean_tensor(
 
 
 def accuracy(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """How often predictions equal labels."""
     graph_only("accuracy")
@@ -136,7 +136,7 @@ def accuracy(
 
 
 def mean_absolute_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """The mean of |predictions - labels|."""
     graph_only("mean_absolute_error")
@@ -148,7 +148,7 @@ def mean_absolute_error(
 
 
 def mean_squared_error(
-    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name: str | None = None
 ):
     """The mean of (predictions - labels)^2."""
     graph_only("mean_squared_error")
@@ -257,7 +257,7 @@ def mean_iou(
 
 def mean_per_class_accuracy(
     labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None,
-    name=None,
+    name: str | None = None,
 ):  # fmt: skip
     """The mean over the classes of the share of labels that were predicted."""
     graph_only("mean_per_class_accuracy")

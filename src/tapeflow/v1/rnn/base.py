@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import Tensor
 from tapeflow.core.annotations import DTypeLike, ShapeLike, TensorLike
@@ -14,6 +14,9 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.static import static_value
 from tapeflow.v1.layers.classes import Layer
+
+if TYPE_CHECKING:
+    from tapeflow.v1.variable_scoping import VariableScope
 
 
 class RNNCell(Layer):
@@ -31,7 +34,9 @@ class RNNCell(Layer):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
         self._is_tf_rnn_cell = True
 
-    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None, *args, **kwargs):
+    def __call__(
+        self, inputs: TensorLike, state: TensorLike, scope: str | VariableScope | None = None, *args, **kwargs,
+    ):
         if scope is not None:
             kwargs["scope"] = scope
         return super().__call__(inputs, state, *args, **kwargs)

@@ -13,6 +13,7 @@ from tapeflow.v1.rnn.base import RNNCell, assert_like_rnncell
 
 if TYPE_CHECKING:
     from tapeflow.v1.rnn.cells import GRUCell
+    from tapeflow.v1.variable_scoping import VariableScope
 
 
 class _Wrapper(RNNCell):
@@ -44,7 +45,7 @@ class _Wrapper(RNNCell):
     def zero_state(self, batch_size: int, dtype: DTypeLike):
         return self.cell.zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: TensorLike, state: TensorLike, scope=None, **kwargs):
+    def __call__(self, inputs: TensorLike, state: TensorLike, scope: str | VariableScope | None = None, **kwargs):
         def run(inputs: Tensor, state: Tensor, **more):
             return self.cell(inputs, state, scope=scope, **more)
 

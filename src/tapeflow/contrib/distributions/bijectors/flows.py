@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
 from tapeflow.function.template import make_template
@@ -177,7 +177,7 @@ def masked_dense(
     mask = _mask(num_blocks, _known_depth(inputs), units, exclusive)
     initializer = glorot_normal_initializer() if kernel_initializer is None else kernel_initializer
 
-    def masked_initializer(shape, dtype: DTypeLike | None = None, partition_info=None):
+    def masked_initializer(shape: ShapeLike, dtype: DTypeLike | None = None, partition_info=None):
         return mask * initializer(shape, dtype, partition_info)
 
     layer = Dense(  # type: ignore[misc]  # more positions are those behind `units`

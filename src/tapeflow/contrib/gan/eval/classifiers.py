@@ -27,7 +27,7 @@ INCEPTION_DEFAULT_IMAGE_SIZE = 299
 
 
 def preprocess_image(
-    images: Tensor, height=INCEPTION_DEFAULT_IMAGE_SIZE, width=INCEPTION_DEFAULT_IMAGE_SIZE, scope=None
+    images: Tensor, height=INCEPTION_DEFAULT_IMAGE_SIZE, width=INCEPTION_DEFAULT_IMAGE_SIZE, scope: str | None = None
 ):
     """Images of values from 0 to 255, one or a batch, as Inception takes them: resized, from -1 to 1."""
     with v1.name_scope(scope, "preprocess", [images, height, width]):

@@ -42,7 +42,7 @@ def spectral_normalize(w, power_iteration_rounds=1, name: str | None = None):
         return v1.reshape(w / compute_spectral_norm(w, power_iteration_rounds), w.shape)
 
 
-def spectral_norm_regularizer(scale: bool, power_iteration_rounds: int = 1, scope=None):
+def spectral_norm_regularizer(scale: bool, power_iteration_rounds: int = 1, scope: str | None = None):
     """A regularizer: the largest singular value, times `scale`. Raises ValueError for integers and below 0."""
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"scale cannot be an integer: {scale}")

@@ -30,7 +30,7 @@ def _check(losses: Sequence[Tensor], weight_factor, gradient_ratio: float | None
 def combine_adversarial_loss(
     main_loss: Any, adversarial_loss: Any, weight_factor=None, gradient_ratio=None,
     gradient_ratio_epsilon: float = 1e-6, variables: Sequence[Any] | None = None, scalar_summaries: bool = True,
-    gradient_summaries: bool = True, scope=None,
+    gradient_summaries: bool = True, scope: str | None = None,
 ):  # fmt: skip
     """The sum of a loss and an adversarial loss with a weight.
 

@@ -66,7 +66,7 @@ def combine_adversarial_loss(
     return gan_loss._replace(generator_loss=combined)
 
 
-def cycle_consistency_loss(cyclegan_model: CycleGANModel, scope=None, add_summaries: bool = False):
+def cycle_consistency_loss(cyclegan_model: CycleGANModel, scope: str | None = None, add_summaries: bool = False):
     """The error of the data that a CycleGANModel has brought there and back."""
     if not isinstance(cyclegan_model, CycleGANModel):
         raise ValueError(

@@ -44,7 +44,7 @@ def _outputs(real, generated):
 
 
 def wasserstein_generator_loss(
-    discriminator_gen_outputs, weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN,
+    discriminator_gen_outputs, weights: float = 1.0, scope: str | None = None, loss_collection=_LOSSES, reduction=_MEAN,
     add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `-discriminator_gen_outputs`."""
@@ -57,7 +57,7 @@ def wasserstein_generator_loss(
 
 def wasserstein_discriminator_loss(
     discriminator_real_outputs, discriminator_gen_outputs, real_weights: float = 1.0, generated_weights: float = 1.0,
-    scope=None,
+    scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean for generated data less the mean for real data."""
@@ -76,7 +76,8 @@ def wasserstein_discriminator_loss(
 
 def wasserstein_gradient_penalty(
     real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope,
-    epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, weights: float = 1.0, scope=None,
+    epsilon: float = 1e-10, target: float = 1.0, one_sided: bool = False, weights: float = 1.0,
+    scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The mean of `(|gradient| / target - 1) ** 2` at random points between real and generated data.
@@ -116,7 +117,7 @@ def wasserstein_gradient_penalty(
 
 def acgan_discriminator_loss(
     discriminator_real_classification_logits, discriminator_gen_classification_logits, one_hot_labels,
-    label_smoothing: float = 0.0, real_weights: float = 1.0, generated_weights: float = 1.0, scope=None,
+    label_smoothing: float = 0.0, real_weights: float = 1.0, generated_weights: float = 1.0, scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropies of the classes of real data (with smoothed labels) and of generated data, summed."""
@@ -137,7 +138,7 @@ def acgan_discriminator_loss(
 
 
 def acgan_generator_loss(
-    discriminator_gen_classification_logits, one_hot_labels, weights: float = 1.0, scope=None,
+    discriminator_gen_classification_logits, one_hot_labels, weights: float = 1.0, scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of the classes of generated data."""
@@ -153,7 +154,8 @@ def acgan_generator_loss(
 
 def minimax_discriminator_loss(
     discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25, real_weights: float = 1.0,
-    generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    generated_weights: float = 1.0, scope: str | None = None, loss_collection=_LOSSES, reduction=_MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of telling real data (as 1, smoothed) and generated data (as 0) apart."""
     real, fake = discriminator_real_outputs, discriminator_gen_outputs
@@ -171,7 +173,7 @@ def minimax_discriminator_loss(
 
 
 def minimax_generator_loss(
-    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The discriminator's loss on generated data, negative."""
@@ -186,7 +188,7 @@ def minimax_generator_loss(
 
 def modified_discriminator_loss(
     discriminator_real_outputs, discriminator_gen_outputs, label_smoothing: float = 0.25,
-    real_weights: float = 1.0, generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    real_weights: float = 1.0, generated_weights: float = 1.0, scope: str | None = None, loss_collection=_LOSSES,
     reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """As `minimax_discriminator_loss`."""
@@ -197,7 +199,7 @@ def modified_discriminator_loss(
 
 
 def modified_generator_loss(
-    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope=None,
+    discriminator_gen_outputs, label_smoothing: float = 0.0, weights: float = 1.0, scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The cross entropy of generated data, taken as real: its gradient is strong from the first step on."""
@@ -211,7 +213,7 @@ def modified_generator_loss(
 
 
 def least_squares_generator_loss(
-    discriminator_gen_outputs, real_label=1, weights: float = 1.0, scope=None, loss_collection=_LOSSES,
+    discriminator_gen_outputs, real_label=1, weights: float = 1.0, scope: str | None = None, loss_collection=_LOSSES,
     reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean square of the distance from `real_label`."""
@@ -224,7 +226,8 @@ def least_squares_generator_loss(
 
 def least_squares_discriminator_loss(
     discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights: float = 1.0,
-    generated_weights: float = 1.0, scope=None, loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
+    generated_weights: float = 1.0, scope: str | None = None, loss_collection=_LOSSES, reduction=_MEAN,
+    add_summaries: bool = False,
 ):  # fmt: skip
     """Half the mean squares of the distances from the two labels, summed."""
     with v1.name_scope(scope, "lsq_discriminator_loss", (discriminator_gen_outputs, real_label)) as scope:
@@ -245,7 +248,7 @@ def least_squares_discriminator_loss(
 
 
 def mutual_information_penalty(
-    structured_generator_inputs, predicted_distributions, weights: float = 1.0, scope=None,
+    structured_generator_inputs, predicted_distributions, weights: float = 1.0, scope: str | None = None,
     loss_collection=_LOSSES, reduction=_MEAN, add_summaries: bool = False,
 ):  # fmt: skip
     """The negative log likelihood of the structured inputs by the distributions that the discriminator predicts."""
@@ -270,7 +273,7 @@ def mutual_information_penalty(
 
 
 def cycle_consistency_loss(
-    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope=None, add_summaries: bool = False
+    data_x, reconstructed_data_x, data_y, reconstructed_data_y, scope: str | None = None, add_summaries: bool = False
 ):
     """The mean absolute error of data that went there and back, over both directions."""
     values = [data_x, reconstructed_data_x, data_y, reconstructed_data_y]

@@ -34,7 +34,7 @@ from tapeflow.ops.nn.embedding_sparse import safe_embedding_lookup_sparse
 from tapeflow.ops.sparse import shaping
 from tapeflow.v1.feature_column.state import ScopedState
 from tapeflow.v1.initializers import zeros_initializer
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 _OF_SEQUENCES = (_OneHotColumn, _EmbeddingColumn, _RealValuedColumn, _RealValuedVarLenColumn)
 _NOT_OF_SEQUENCES = (_ScatteredEmbeddingColumn, _BucketizedColumn, _CrossedColumn)
@@ -78,7 +78,7 @@ def _input(
 
 def input_from_feature_columns(
     columns_to_tensors, feature_columns: Sequence[Any], weight_collections: Collections | None = None,
-    trainable: bool = True, scope=None, cols_to_outs: dict[str, Any] | None = None,
+    trainable: bool = True, scope: str | VariableScope | None = None, cols_to_outs: dict[str, Any] | None = None,
 ):
     """A tensor [batch, n] of all columns, side by side in the order of their keys.
 
@@ -100,7 +100,7 @@ def input_from_feature_columns(
 
 def sequence_input_from_feature_columns(
     columns_to_tensors: dict[str, Any], feature_columns: Sequence[Any], weight_collections: Collections | None = None,
-    trainable: bool = True, scope=None,
+    trainable: bool = True, scope: str | VariableScope | None = None,
 ):
     """A tensor [batch, time, n] of all columns of sequences; see `input_from_feature_columns`.
 
@@ -172,7 +172,7 @@ def _biased(total: Tensor, num_outputs: int, trainable: bool, weight_collections
 
 def weighted_sum_from_feature_columns(
     columns_to_tensors, feature_columns: Sequence[Any], num_outputs: int,
-    weight_collections: Collections | None = None, trainable: bool = True, scope=None,
+    weight_collections: Collections | None = None, trainable: bool = True, scope: str | VariableScope | None = None,
 ):
     """A linear model of the columns, whose weights start as zeros.
 
@@ -204,7 +204,7 @@ def weighted_sum_from_feature_columns(
 
 def joint_weighted_sum_from_feature_columns(
     columns_to_tensors, feature_columns: Sequence[Any], num_outputs: int,
-    weight_collections: Collections | None = None, trainable: bool = True, scope=None,
+    weight_collections: Collections | None = None, trainable: bool = True, scope: str | VariableScope | None = None,
 ):
     """`weighted_sum_from_feature_columns` of columns of ids, whose weights are one variable.
 

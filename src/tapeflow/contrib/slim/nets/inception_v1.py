@@ -14,6 +14,7 @@ from tapeflow.contrib.layers import (
 )
 from tapeflow.contrib.slim.nets import branches
 from tapeflow.contrib.slim.nets.branches import Conv, Pool
+from tapeflow.core.annotations import TensorLike
 from tapeflow.ops.array.layout import squeeze
 from tapeflow.v1.variable_scoping import variable_scope
 
@@ -63,8 +64,9 @@ def inception_v1_base(inputs, final_endpoint: str = "Mixed_5c", scope="Inception
 
 
 def inception_v1(
-    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, prediction_fn=softmax,
-    spatial_squeeze: bool = True, reuse=None, scope="InceptionV1",
+    inputs: TensorLike, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8,
+    prediction_fn=softmax,
+    spatial_squeeze: bool = True, reuse: bool | None = None, scope="InceptionV1",
 ):  # fmt: skip
     """Inception v1: (logits [batch, classes], outputs by name). Its `default_image_size` is 224.
 

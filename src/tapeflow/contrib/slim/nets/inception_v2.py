@@ -14,7 +14,8 @@ from tapeflow.contrib.layers import (
 )
 from tapeflow.contrib.slim.nets import branches
 from tapeflow.contrib.slim.nets.branches import Conv, Pool
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.core.annotations import TensorLike
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = ["inception_v2", "inception_v2_arg_scope", "inception_v2_base"]
 
@@ -60,7 +61,8 @@ _STEPS = (
 
 
 def inception_v2_base(
-    inputs, final_endpoint: str = "Mixed_5c", min_depth: int = 16, depth_multiplier: float = 1.0, scope=None
+    inputs: TensorLike, final_endpoint: str = "Mixed_5c", min_depth: int = 16, depth_multiplier: float = 1.0,
+    scope: str | VariableScope | None = None
 ):
     """The network before the logits, as far as the layer or block `final_endpoint`: (features, outputs by name).
 
@@ -82,8 +84,9 @@ def inception_v2_base(
 
 
 def inception_v2(
-    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
-    depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse=None,
+    inputs: TensorLike, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8,
+    min_depth: int = 16,
+    depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse: bool | None = None,
     scope="InceptionV2",
 ):  # fmt: skip
     """Inception v2: (logits [batch, classes], outputs by name). Its `default_image_size` is 224.

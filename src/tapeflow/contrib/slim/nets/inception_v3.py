@@ -6,8 +6,9 @@ from tapeflow.contrib.framework.scoping import arg_scope
 from tapeflow.contrib.layers import avg_pool2d, batch_norm, conv2d, dropout, max_pool2d, softmax
 from tapeflow.contrib.slim.nets import branches
 from tapeflow.contrib.slim.nets.branches import Conv, Fork, Pool
+from tapeflow.core.annotations import TensorLike
 from tapeflow.ops.array.layout import squeeze
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = ["inception_v3", "inception_v3_arg_scope", "inception_v3_base"]
 
@@ -79,7 +80,8 @@ _BLOCKS = (
 
 
 def inception_v3_base(
-    inputs, final_endpoint: str = "Mixed_7c", min_depth: int = 16, depth_multiplier: float = 1.0, scope=None
+    inputs, final_endpoint: str = "Mixed_7c", min_depth: int = 16, depth_multiplier: float = 1.0,
+    scope: str | VariableScope | None = None
 ):
     """The network before the logits, as far as the layer or block `final_endpoint`: (features, outputs by name).
 
@@ -114,8 +116,9 @@ def _auxiliary(net, depth, num_classes, spatial_squeeze):
 
 
 def inception_v3(
-    inputs, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8, min_depth: int = 16,
-    depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse=None,
+    inputs: TensorLike, num_classes: int = 1000, is_training: bool = True, dropout_keep_prob: float = 0.8,
+    min_depth: int = 16,
+    depth_multiplier: float = 1.0, prediction_fn=softmax, spatial_squeeze: bool = True, reuse: bool | None = None,
     scope="InceptionV3",
 ):  # fmt: skip
     """Inception v3: (logits [batch, classes], outputs by name). Its `default_image_size` is 299.

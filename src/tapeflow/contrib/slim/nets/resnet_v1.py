@@ -11,7 +11,7 @@ from tapeflow.contrib.slim.nets import resnet_utils
 from tapeflow.contrib.slim.nets.resnet_utils import resnet_arg_scope
 from tapeflow.core.annotations import Collections
 from tapeflow.ops.nn.activation import relu
-from tapeflow.v1.variable_scoping import variable_scope
+from tapeflow.v1.variable_scoping import VariableScope, variable_scope
 
 __all__ = [
     "bottleneck", "resnet_arg_scope", "resnet_v1", "resnet_v1_101", "resnet_v1_152", "resnet_v1_200",
@@ -22,7 +22,7 @@ __all__ = [
 @add_arg_scope
 def bottleneck(
     inputs, depth: int, depth_bottleneck: int, stride: int, rate: int = 1,
-    outputs_collections: Collections | None = None, scope=None
+    outputs_collections: Collections | None = None, scope: str | VariableScope | None = None
 ):
     """A shortcut plus convolutions of 1, 3 and 1 elements, then ReLU; the second one has the stride and the rate."""
     with variable_scope(scope, "bottleneck_v1", [inputs]) as found:

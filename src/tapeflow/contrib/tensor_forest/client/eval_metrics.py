@@ -40,11 +40,11 @@ def _accuracy(predictions: TensorLike, targets, weights: TensorLike | None = Non
     return v1.metrics.accuracy(targets, predictions, weights)
 
 
-def _precision(predictions, targets, weights=None):
+def _precision(predictions: TensorLike, targets, weights=None):
     return v1.metrics.precision(targets, predictions, weights)
 
 
-def _recall(predictions, targets, weights=None):
+def _recall(predictions: TensorLike, targets, weights=None):
     return v1.metrics.recall(targets, predictions, weights)
 
 

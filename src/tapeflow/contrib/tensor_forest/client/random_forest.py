@@ -89,7 +89,7 @@ class _DefaultHead:
         else:
             self.kind = Classes(params.num_classes, weight_column, None, reduction)
 
-    def create_estimator_spec(self, features, mode, logits: Tensor, labels: TensorLike, train_op_fn):
+    def create_estimator_spec(self, features, mode: str, logits: Tensor, labels: TensorLike, train_op_fn):
         return self.kind.spec(features, mode, labels, logits, train_op_fn)
 
 
@@ -217,7 +217,7 @@ class CoreTensorForestEstimator(core.Estimator):
         if feature_engineering_fn is not None:
             plain = model_fn
 
-            def model_fn(features: Tensor | Mapping[str, Tensor], labels: Tensor, mode):
+            def model_fn(features: Tensor | Mapping[str, Tensor], labels: Tensor, mode: str):
                 return plain(*feature_engineering_fn(features, labels), mode)
 
         super().__init__(model_fn, model_dir, config)
