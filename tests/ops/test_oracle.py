@@ -33,6 +33,7 @@ UNSUPPORTED = (
     "must be at least minimum",
     "is not in the list of allowed values",
     "has constraint on attr",
+    "filter must be a constant",
 )
 
 _EINSUM = "tf.einsum rewrites such equations before it calls the op; this row does it itself"
@@ -42,6 +43,7 @@ _GROUPS = "TensorFlow's CPU kernel has no gradient of grouped convolutions"
 _COUNTER = "TensorFlow reads behind the end of a counter that is too short"
 _OUTSIDE = "TensorFlow does not look whether indices are inside of the shape"
 _DEPTH = "TensorFlow takes a gradient of another depth than the image's"
+_FUSED = "TensorFlow's kernel, of oneDNN, does not transpose, and what does not fit is an AbortedError of oneDNN"
 _DILATED = "TensorFlow's CPU kernel ignores the dilations in this gradient"
 
 # Rows for one output each of ops of TensorFlow that have many of different dtypes.
@@ -82,6 +84,12 @@ DIFFERENT = {
     "DataFormatDimMap-3": _OUTSIDE,
     "DeserializeManySparse-1": "TensorFlow takes one serialized tensor for a vector of them",
     "EncodeWav-4": "TensorFlow writes a file without samples",
+    **{f"QuantizedMatMulWithBiasAndRelu-{i}": _FUSED for i in range(2, 6)},
+    **{
+        f"QuantizedMatMulWithBias{end}-{i}": _FUSED
+        for end in ("", "AndDequantize", "AndRequantize", "AndReluAndRequantize")
+        for i in range(4, 8)
+    },
     "RaggedBincount-6": "TensorFlow overlooks splits that go down",
     "SerializeSparse-1": "TensorFlow writes what does not fit together",
     "Einsum-4": _EINSUM,
