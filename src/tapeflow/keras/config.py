@@ -8,9 +8,12 @@ from tapeflow.core.tracebacks import (
 )
 from tapeflow.keras import mixed_precision
 from tapeflow.keras.settings import (
+    disable_flash_attention,
+    enable_flash_attention,
     epsilon,
     floatx,
     image_data_format,
+    is_flash_attention_enabled,
     max_epochs,
     max_steps_per_epoch,
     set_epsilon,
@@ -27,15 +30,18 @@ from tapeflow.keras.utils.progress import (
 
 __all__ = [
     "backend",
+    "disable_flash_attention",
     "disable_interactive_logging",
     "disable_traceback_filtering",
     "dtype_policy",
+    "enable_flash_attention",
     "enable_interactive_logging",
     "enable_traceback_filtering",
     "enable_unsafe_deserialization",
     "epsilon",
     "floatx",
     "image_data_format",
+    "is_flash_attention_enabled",
     "is_interactive_logging_enabled",
     "is_traceback_filtering_enabled",
     "max_epochs",

@@ -18,6 +18,7 @@ settings = {
     "learning_phase": None,
     "max_epochs": None,
     "max_steps_per_epoch": None,
+    "flash_attention": None,
 }
 # For each graph of 1.x, and for eager execution, the counts of names so far.
 _name_counts: dict[str, int] = defaultdict(int)
@@ -80,6 +81,21 @@ def max_steps_per_epoch():
 def set_max_steps_per_epoch(max_steps_per_epoch):
     """Limits the steps of all epochs; None for no limit."""
     settings["max_steps_per_epoch"] = max_steps_per_epoch
+
+
+def enable_flash_attention():
+    """Lets layers and `keras.ops` choose a flash attention where there is one: on the CPU there is none."""
+    settings["flash_attention"] = None
+
+
+def disable_flash_attention():
+    """Computes attention without a flash attention."""
+    settings["flash_attention"] = False
+
+
+def is_flash_attention_enabled():
+    """None if a flash attention may be chosen, False after `disable_flash_attention`."""
+    return settings["flash_attention"]
 
 
 def at_most(number: int, limit):

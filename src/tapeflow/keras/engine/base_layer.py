@@ -14,7 +14,6 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
-from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.module import SetByInit
 from tapeflow.keras import (
     dtype_policy,
@@ -22,12 +21,14 @@ from tapeflow.keras import (
     settings,
 )
 from tapeflow.keras.engine import calling, masking, rematerialization
+from tapeflow.keras.engine.automatic_config import automatic
 from tapeflow.keras.engine.functional.connections import Connections
 from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec, assert_input_compatibility
 from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.engine.shapes import as_shapes
+from tapeflow.keras.engine.symbolic_calls import symbolic_outputs
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import scope_of
 from tapeflow.keras.registry import snake_name
@@ -87,6 +88,7 @@ class Layer(Connections, Protocol, Tracked):
     _plain_call = False
     _checks_inputs = True
     _is_layer = True
+    _says_config = False
     _is_layer_of_models = True  # whether the models that it is part of have it among their `layers`
     # Whether the class has a compute_mask of its own, and whether its call leaves masks on the outputs.
     _computes_mask = False
@@ -113,12 +115,16 @@ class Layer(Connections, Protocol, Tracked):
         for argument in kwargs:
             if argument not in _ARGUMENTS:
                 raise unknown_argument(type(self), argument, kwargs[argument])
+        if not isinstance(trainable, bool) and not keras_2():
+            raise ValueError(
+                f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type {type(trainable)})"
+            )
         self._start_tracking()
         attributes = self.__dict__
         attributes["_trainable"] = bool(trainable)
         attributes["_name"] = self._make_name(name)
         attributes["_fast"] = False
-        attributes["built"] = False
+        attributes["built"] = self._built_at_init and type(self).build is Layer.build and not keras_2()
         attributes["_losses"] = []
         attributes["_updates"] = []
         attributes["_loss_functions"] = []
@@ -231,11 +237,19 @@ class Layer(Connections, Protocol, Tracked):
         return mask
 
     def get_config(self):
-        """The constructor's arguments."""
+        """The constructor's arguments.
+
+        Raises NotImplementedError in Keras 3 for a class that does not define it, where a config cannot hold them.
+        """
         config = {"name": self.name, "trainable": self._trainable}
+        if not (self._says_config or type(self).__init__ is Layer.__init__ or keras_2()):
+            made_with, takes_name = automatic(self)
+            config = {**({"name": self.name} if takes_name else {}), **made_with, "trainable": self._trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
         config["dtype"] = dtype_policy.serialize(self._policy)
+        if self._activity_regularizer is not None and not keras_2():
+            config["activity_regularizer"] = regularizers.serialize(self._activity_regularizer)
         return config
 
     @classmethod
@@ -281,18 +295,9 @@ class Layer(Connections, Protocol, Tracked):
 
     def _symbolic_outputs(self, inputs, args, kwargs):
         """KerasTensors for the outputs of a symbolic call."""
-        if self._dynamic and type(self).compute_output_shape is Layer.compute_output_shape:
-            raise NotImplementedError(
-                "You are passing KerasTensor(s) to a layer that was made with `dynamic=True`, whose output "
-                "shapes are unknown unless it defines `compute_output_shape`."
-            )
-        if self._dynamic:
-            shapes = nest.map_structure(lambda x: TensorShape(x.shape), inputs)
-            shape = self.compute_output_shape(shapes)
-            dtype = self._compute_dtype_object
-            return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), as_shapes(shape))
-
-        return infer(self._call_plainly, inputs, args, kwargs)
+        names = calling.signature_of(self).names
+        facts = (self._dynamic, self._compute_dtype_object)
+        return symbolic_outputs(self, facts, self._call_plainly, names, inputs, args, kwargs)
 
     def _call_plainly(self, *args, **kwargs):
         return self._call_as_keras(args, kwargs)
@@ -312,7 +317,7 @@ class Layer(Connections, Protocol, Tracked):
     @trainable.setter
     def trainable(self, value: bool):
         for layer in self._all_layers():
-            layer._trainable = bool(value)
+            layer._set_trainable(bool(value))
 
     @property
     def dtype(self):

@@ -27,6 +27,7 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_sym
 from tapeflow.keras.engine.input_spec import assert_input_compatibility
 from tapeflow.keras.engine.rematerialization import rematerialize
 from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 
@@ -69,6 +70,7 @@ class CallSignature:
         by_name = {p.name: p for p in parameters}
         self.takes_training = "training" in by_name or keywords
         self.takes_mask = "mask" in by_name
+        self.takes_masks_of_arguments = any(f"{name}_mask" in by_name for name in self.names)
         self.training_default = None
         if "training" in by_name and by_name["training"].default is not inspect.Parameter.empty:
             self.training_default = by_name["training"].default
@@ -134,7 +136,7 @@ def _prepare_leaf(x, target, layer):
             )
         return x
     if target is not None and x.dtype.is_floating and x.dtype != target and hasattr(x, "shape"):
-        return cast(x, target)
+        return masking.kept(x, cast(x, target))
     return x
 
 
@@ -164,8 +166,21 @@ def note(error, layer):
         error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
 
 
+def require_tensors(arguments: Sequence[Any]):
+    """Raises ValueError in Keras 3 for positional arguments that are no tensors."""
+    for argument in arguments:
+        if isinstance(argument, (bool, int, float, str)) and not isinstance(argument, np.generic) and not keras_2():
+            raise ValueError(
+                "Only input tensors may be passed as positional arguments. The following argument value should be "
+                f"passed as a keyword argument: {argument} (of type {type(argument)})"
+            )
+
+
 class Called:
     """How a layer is called."""
+
+    # Whether other arguments than tensors may be given by position, as to layers of texts.
+    _allow_non_tensor_positional_args = False
 
     def _call_as_keras(self: Any, args: Sequence[TensorLike], kwargs: dict[str, Any]):
         """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
@@ -184,23 +199,27 @@ class Called:
             return self._call_on_symbols(inputs, rest, kwargs)
         if type(inputs) is not EagerTensor or inputs.dtype is not self._compute_dtype_object:
             if _is_symbolic(inputs):
+                if rest and not self._allow_non_tensor_positional_args:
+                    require_tensors(rest)
                 return self._call_on_symbols(inputs, rest, kwargs)
             inputs = self._prepared_inputs(inputs)
 
         if rest:
-            rest = tuple(convert_to_tensor(x) if isinstance(x, np.ndarray) else x for x in rest)
-        if kwargs and any(isinstance(x, np.ndarray) for x in kwargs.values()):
-            kwargs = {
-                name: convert_to_tensor(x) if isinstance(x, np.ndarray) else x
-                for name, x in kwargs.items()
-            }
+            rest = tuple(self._prepared_argument(x) for x in rest)
+            if not self._allow_non_tensor_positional_args:
+                require_tensors(rest)
+        if kwargs:
+            kwargs = {name: self._prepared_argument(x) for name, x in kwargs.items()}
         depth, outer_training = state.depth, state.training
         symbolic = state.symbolic or in_symbolic_scope()
         if depth == 0 and self._losses_exist and not symbolic and not settings.in_plain_graph():
             self._clear_losses()
         mask = None
-        if self.supports_masking and (masking.exist or self._computes_mask):
-            mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
+        if masking.exist or (self._computes_mask and self.supports_masking):
+            if self.supports_masking or signature.takes_mask:
+                mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
+            if signature.takes_masks_of_arguments and not keras_2():
+                kwargs = masking.of_arguments(signature, inputs, rest, kwargs)
         training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
         if self._input_spec is not None:
             assert_input_compatibility(self._input_spec, inputs, self.name)
@@ -224,7 +243,7 @@ class Called:
             state.depth, state.training = depth, outer_training
             autocast.scope.dtype = outer_dtype
         if self._activity_regularizer is not None:
-            self._add_activity_loss(inputs, outputs)
+            self._add_activity_loss(outputs)
         if self.supports_masking and (self._computes_mask or masking.exist):
             masking.attach(self, inputs, outputs, mask)
         self._after_call()
@@ -262,6 +281,21 @@ class Called:
             return _prepare_leaf(inputs, target, self)
         return nest.map_structure(lambda x: _prepare_leaf(x, target, self), inputs)
 
+    def _prepared_argument(self: Any, x: Any):
+        """An argument besides the inputs: arrays as tensors; in Keras 3 floats in the layer's compute dtype."""
+        if x is None or isinstance(x, (bool, int, float, str, Variable)):
+            return x
+        if isinstance(x, np.ndarray):
+            x = convert_to_tensor(x)
+        if isinstance(x, Tensor):
+            target = self._compute_dtype_object
+            if x.dtype is target or not x.dtype.is_floating or not self._autocast or keras_2():
+                return x
+            return masking.kept(x, cast(x, target))
+        if type(x) in (list, tuple, dict) and any(isinstance(each, (Tensor, np.ndarray)) for each in nest.flatten(x)):
+            return nest.map_structure(self._prepared_argument, x)
+        return x
+
     def _build_from_inputs(self: Any, inputs: TensorLike, rest: Any, kwargs: dict[str, Any]):
         """Makes the weights of a layer for a call with these inputs."""
         self.__dict__.setdefault("_first_inputs", nest.map_structure(_spec_of, inputs))
@@ -289,14 +323,18 @@ class Called:
         if trackable.waiting:
             trackable.look_again()
 
-    def _add_activity_loss(self: Any, inputs: Tensor, outputs: Tensor):
+    def _add_activity_loss(self: Any, outputs: Tensor):
+        if state.symbolic and not keras_2():
+            return
         for output in nest.flatten(outputs):
             penalty = self._activity_regularizer(output)
-            sizes = output.shape.as_list() if output.shape.rank else [1]
-            batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
-            self.add_loss(
-                penalty / cast(batch, output.dtype) if hasattr(penalty, "dtype") else penalty
-            )
+            if hasattr(penalty, "dtype"):
+                sizes = output.shape.as_list() if output.shape.rank else [1]
+                batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
+                if not keras_2():  # without a sample the penalty is 0
+                    batch = maximum(batch, 1) if sizes[0] is None else max(batch, 1)
+                penalty = penalty / cast(batch, output.dtype)
+            self.add_loss(penalty)
 
     def _call_is_fast(self: Any):
         """Whether later calls with one tensor of the right dtype may go straight to `layer.call`."""

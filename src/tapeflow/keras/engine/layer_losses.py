@@ -61,16 +61,6 @@ class LayerLosses:
             if layer._losses:
                 layer._losses.clear()
 
-    def _all_layers(self):
-        """This layer and all layers in it, each once."""
-        seen, queue = {}, [self]
-        while queue:
-            layer = queue.pop(0)
-            if id(layer) not in seen:
-                seen[id(layer)] = layer
-                queue += layer._sublayers()
-        return list(seen.values())
-
     def add_update(self, updates, inputs=None):
         """Run updates that are functions. In a graph of 1.x, what they add waits in `updates`.
 

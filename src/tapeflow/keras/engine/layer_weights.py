@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,6 +73,8 @@ class LayerWeights:
           ValueError: for a `partitioner`.
           TypeError: for other arguments.
         """
+        if name is not None and not isinstance(name, str):  # as in Keras 3: shape, initializer, dtype
+            name, shape, dtype, initializer = None, name, initializer if dtype is None else dtype, shape
         if partitioner is not None:
             raise ValueError(f"Layer {self.name}: weights are whole, `partitioner` must be None, got {partitioner}.")
         for argument in kwargs:
@@ -148,6 +150,15 @@ class LayerWeights:
     def _non_trainable_weights(self, weights):
         OwnWeights(self._own_weights, False).extend(weights)
 
+    def _set_trainable(self: Any, value: bool):
+        """Says whether the layer's own weights are trained; in Keras 3 the weights themselves say so, too."""
+        self._trainable = value
+        if keras_2():
+            return
+        for weight in self._own_weights:
+            if getattr(weight, "made_trainable", False):
+                weight.trainable = value
+
     @property
     def trainable_weights(self):
         """The variables to train, of this layer and the layers in it."""
@@ -203,10 +214,19 @@ class LayerWeights:
                 found += getattr(value, kind)
         return found + [variable for variable in own if not isinstance(variable, Weight)]
 
+    @property
+    def _seed_generators(self):
+        """The seed generators among the attributes, also those of lists, each once."""
+        found = {}
+        for value in self.__dict__.values():
+            for each in value if type(value) in (list, tuple) else (value,):
+                generator = getattr(each, "_generator", each)
+                if isinstance(generator, SeedGenerator):
+                    found[id(generator)] = generator
+        return list(found.values())
+
     def _seed_states(self):
-        """The states of the seed generators among the attributes."""
-        found = [getattr(value, "_generator", value) for value in self.__dict__.values()]
-        return [value.state for value in found if isinstance(value, SeedGenerator)]
+        return [generator.state for generator in self._seed_generators]
 
     @property
     def variables(self):

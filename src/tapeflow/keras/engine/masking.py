@@ -44,6 +44,34 @@ def of_call(
     return mask, kwargs
 
 
+def of_arguments(
+    signature: CallSignature, inputs: TensorLike | dict[str, Any], rest: Sequence[Any], kwargs: dict[str, Any]
+):
+    """The keyword arguments of a call with the masks of its arguments, where there are several: `x_mask` for `x`."""
+    given = dict(zip(signature.names, (inputs, *rest)))
+    tensors = {
+        name: x for name, x in {**given, **kwargs}.items() if any(isinstance(each, Tensor) for each in nest.flatten(x))
+    }
+    if len(tensors) < 2:
+        return kwargs
+    found = {}
+    for name, x in tensors.items():
+        wanted = f"{name}_mask"
+        if wanted in signature.names and given.get(wanted) is None and kwargs.get(wanted) is None:
+            mask = of(x)
+            if mask is not None:
+                found[wanted] = mask
+    return {**kwargs, **found} if found else kwargs
+
+
+def kept(source: Tensor, tensor: Tensor):
+    """A tensor made of another one, with the mask of that."""
+    mask = getattr(source, "_keras_mask", None) if exist else None
+    if mask is not None:
+        set_mask(tensor, mask)
+    return tensor
+
+
 def set_mask(tensor, mask):
     """Gives a tensor a mask."""
     global exist

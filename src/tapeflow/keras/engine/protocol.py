@@ -12,12 +12,13 @@ from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.engine.calling import Called
+from tapeflow.keras.engine.automatic_config import recorded
+from tapeflow.keras.engine.calling import Called, signature_of
 from tapeflow.keras.engine.fitting.stateless import values_after
-from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.shapes import as_shapes
+from tapeflow.keras.engine.symbolic_calls import symbolic_outputs
 
 
 def _plain(shape: Sequence[Any]):
@@ -53,6 +54,23 @@ class Protocol(Called, LayerWeights, LayerLosses):
 
     # Whether masks of inputs are passed on.
     supports_masking = False
+
+    # Whether it has no weights, and so is built from the start in Keras 3, unless a subclass defines `build`.
+    _built_at_init = False
+
+    # Whether a class says itself what its configs hold; of others, they hold the arguments of the constructor.
+    _says_config = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "get_config" in cls.__dict__ and "_says_config" not in cls.__dict__:
+            cls._says_config = True
+
+    def __new__(cls, *args, **kwargs):
+        made = super().__new__(cls)
+        if not cls._says_config:
+            made.__dict__["_made_with"] = recorded(cls, args, kwargs)
+        return made
 
     # What layers have.
     __call__: Any
@@ -158,8 +176,11 @@ class Protocol(Called, LayerWeights, LayerLosses):
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for the outputs of a call with KerasTensors."""
-
-        return infer(self, args[0], args[1:], kwargs)
+        if not args:
+            first = signature_of(self).first
+            args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
+        facts = (False, self._compute_dtype_object)
+        return symbolic_outputs(self, facts, self, signature_of(self).names, args[0], args[1:], kwargs)
 
     def symbolic_call(self, *args, **kwargs):
         """The call with KerasTensors, which becomes part of what a model can be made of."""

@@ -146,6 +146,27 @@ class Tracked(Module):
                 seen.setdefault(id(value), value)
         return list(seen.values())
 
+    def _flatten_layers(self, include_self: bool = True, recursive: bool = True):
+        """This layer, the layers in it, and with `recursive` those in them, in the order of Keras 3."""
+        found = self._walk(deep=True) if recursive else [self, *self._sublayers()]
+        return found if include_self else found[1:]
+
+    def _all_layers(self):
+        """This layer and all layers in it, each once."""
+        return self._walk(deep=False)
+
+    def _walk(self, deep: bool):
+        """This layer and all layers in it, each once; `deep`: those in a layer before those beside it."""
+        seen, queue = {}, [self]
+        while queue:
+            layer = queue.pop(0)
+            if id(layer) in seen:
+                continue
+            seen[id(layer)] = layer
+            inside = layer._sublayers()
+            queue = inside[::-1] + queue if deep and layer is not self else queue + inside
+        return list(seen.values())
+
 
 def _collect(value, held):
     """Add to `held` the layers, metrics and variables that an attribute is or contains."""

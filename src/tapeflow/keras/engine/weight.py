@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundary
@@ -45,6 +46,9 @@ def scope_of(owner):
     return contextlib.nullcontext() if owner.name in around else context.name_scope(owner.name)
 
 
+_is_trained = _native.Variable.trainable.__get__
+
+
 class Weight(Variable, by_creators=True):
     """A variable of a layer or metric of Keras 3.
 
@@ -68,6 +72,16 @@ class Weight(Variable, by_creators=True):
     def path(self):
         """The names of the layers around the weight, and its own, joined by slashes."""
         return self._full_name
+
+    @property
+    def trainable(self):
+        """Whether the weight is trained; a layer sets it for its weights, and a program may."""
+        return _is_trained(self)
+
+    @trainable.setter
+    def trainable(self, value: bool):
+        if bool(value) is not _is_trained(self):
+            self._trainable = bool(value)
 
     @property
     def dtype(self):

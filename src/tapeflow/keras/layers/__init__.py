@@ -23,7 +23,7 @@ from tapeflow.keras.layers.adaptive_pooling import (
     AdaptiveMaxPooling2D,
     AdaptiveMaxPooling3D,
 )
-from tapeflow.keras.layers.attention import AdditiveAttention, Attention, MultiHeadAttention
+from tapeflow.keras.layers.attention import AdditiveAttention, Attention
 from tapeflow.keras.layers.convolution_separable import (
     DepthwiseConv1D,
     DepthwiseConv2D,
@@ -82,6 +82,7 @@ from tapeflow.keras.layers.merging import (
 )
 from tapeflow.keras.layers.merging import maximum_of as maximum
 from tapeflow.keras.layers.merging import minimum_of as minimum
+from tapeflow.keras.layers.multi_head_attention import MultiHeadAttention
 from tapeflow.keras.layers.noise import AlphaDropout, GaussianDropout, GaussianNoise
 from tapeflow.keras.layers.normalization import BatchNormalization
 from tapeflow.keras.layers.pooling import (

@@ -6,17 +6,52 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.core import SameShape
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.comparison import greater
 from tapeflow.ops.math.elementwise import exp
 from tapeflow.ops.math.reductions import reduce_logsumexp
 from tapeflow.ops.nn.activation import elu as nn_elu
 from tapeflow.ops.nn.activation import leaky_relu as nn_leaky_relu
 from tapeflow.ops.nn.activation import relu
+
+
+def masked_softmax(x: Tensor, mask: Tensor | None, axis: Any):
+    """The softmax along one or several axes; in Keras 3 exactly 0 where `mask` does not hold."""
+    if mask is not None and keras_2():
+        low = -65504.0 if x.dtype.name == "float16" else -1e9
+        x = x + (1.0 - cast(mask, x.dtype)) * low
+    elif mask is not None:
+        _check_mask(x, mask)
+        mask = mask if mask.dtype.name == "bool" else greater(mask, cast(0.5, mask.dtype))
+        x = where(mask, x, cast(-3e4 if x.dtype.name == "float16" else -1e9, x.dtype))
+    axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
+    if len(axes) == 1:
+        found = activations.softmax(x, axis=axes[0])
+    else:
+        found = exp(x - reduce_logsumexp(x, axis=axes, keepdims=True))
+    return found if mask is None or keras_2() else where(mask, found, zeros_like(found))
+
+
+def _check_mask(x: Tensor, mask: Tensor):
+    sizes, of_mask = x.shape, mask.shape
+    if sizes.rank is None or of_mask.rank is None:
+        return
+    shapes = f"Received: inputs.shape={tuple(sizes)}, mask.shape={tuple(of_mask)}"
+    if of_mask.rank > sizes.rank:
+        raise ValueError(f"The `mask` must be broadcastable to `inputs` and must not have more dimensions. {shapes}")
+    for size, of_x in zip(reversed(of_mask.as_list()), reversed(sizes.as_list())):
+        if size not in (None, 1, of_x) and of_x is not None:
+            raise ValueError(
+                "The `mask` must be broadcastable to `inputs`. Each mask dimension must be 1 or match the "
+                f"corresponding input dimension. {shapes}"
+            )
 
 
 class ReLU(SameShape):
@@ -39,6 +74,7 @@ class ReLU(SameShape):
     [0. 1. 2.]
     """
 
+    _built_at_init = True
     _plain_call = True
 
     def __init__(
@@ -51,9 +87,10 @@ class ReLU(SameShape):
             ("threshold", threshold),
         ):
             if (value is None and name != "max_value") or (value is not None and value < 0.0):
-                raise ValueError(
-                    f"{name} of a ReLU layer cannot be a negative value. Received: {value}"
-                )
+                wrong, label = "a negative value", ""
+                if not keras_2():
+                    wrong, label = wrong if name == "max_value" else f"None or {wrong}", f"{name}="
+                raise ValueError(f"{name} of a ReLU layer cannot be {wrong}. Received: {label}{value}")
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
 
     def call(self, inputs: TensorLike):
@@ -80,14 +117,20 @@ class LeakyReLU(SameShape):
     [-1.  3.]
     """
 
+    _built_at_init = True
     _plain_call = True
 
     def __init__(self, negative_slope: float = 0.3, **kwargs):
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
-        if negative_slope is None:
+        if keras_2() and negative_slope is None:
             raise ValueError(
                 "The alpha value of a Leaky ReLU layer cannot be None, Expecting a float. Received: None"
+            )
+        if not keras_2() and (negative_slope is None or negative_slope < 0):
+            raise ValueError(
+                "The negative_slope value of a Leaky ReLU layer cannot be None or negative value. Expected a float. "
+                f"Received: negative_slope={negative_slope}"
             )
         self.negative_slope = self.alpha = float(negative_slope)
 
@@ -106,6 +149,7 @@ class ELU(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
+    _built_at_init = True
     _plain_call = True
 
     def __init__(self, alpha: float = 1.0, **kwargs):
@@ -164,19 +208,14 @@ class Softmax(SameShape):
     [[0.5 0.5]]
     """
 
+    _built_at_init = True
+
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
 
     def call(self, inputs: Tensor, mask=None):
-        if mask is not None:
-            low = -65504.0 if inputs.dtype.name == "float16" else -1e9
-            inputs = inputs + (1.0 - cast(mask, inputs.dtype)) * low
-        if isinstance(self.axis, (tuple, list)):
-            if len(self.axis) > 1:
-                return exp(inputs - reduce_logsumexp(inputs, axis=list(self.axis), keepdims=True))
-            return activations.softmax(inputs, axis=self.axis[0])
-        return activations.softmax(inputs, axis=self.axis)
+        return masked_softmax(inputs, mask, self.axis)
 
     def get_config(self):
         return {**super().get_config(), "axis": self.axis}

@@ -318,6 +318,7 @@ class Activation(SameShape):
     [0. 0. 2.]
     """
 
+    _built_at_init = True
     _plain_call = True
 
     def __init__(self, activation: str, **kwargs):
@@ -341,6 +342,8 @@ class ActivityRegularization(SameShape):
       l2: the factor of the squares, a number of at least 0.
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
+
+    _built_at_init = True
 
     def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs):
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
@@ -377,6 +380,7 @@ class Dropout(SameShape):
     (4,)
     """
 
+    _built_at_init = True
     seed_generator = GeneratorOfNoise()
 
     def __init__(self, rate: float, noise_shape=None, seed: int | None = None, **kwargs):
@@ -680,6 +684,8 @@ class Identity(SameShape):
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
+    _built_at_init = True
+
     def call(self, inputs: Tensor):
         return nest.map_structure(identity, inputs)
 
@@ -701,6 +707,8 @@ class Masking(SameShape):
     [[[ 1.  2.]
       [-0. -0.]]]
     """
+
+    _built_at_init = True
 
     def __init__(self, mask_value: float = 0.0, **kwargs):
         super().__init__(**kwargs)

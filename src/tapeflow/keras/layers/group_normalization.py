@@ -177,6 +177,8 @@ class UnitNormalization(SameShape):
     [[0.6 0.8]]
     """
 
+    _built_at_init = True
+
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         if not isinstance(axis, (int, list, tuple)):

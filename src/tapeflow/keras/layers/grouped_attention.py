@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras import constraints, initializers, regularizers
+from tapeflow.keras import constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.weight import scope_of
-from tapeflow.keras.layers.attention import banded_mask, causal_mask, masked_scores
+from tapeflow.keras.layers.activation import masked_softmax
+from tapeflow.keras.layers.attention import (
+    banded_mask,
+    both,
+    causal_mask,
+    check_shapes,
+    masked_scores,
+    refuse_flash,
+    require_no_dropout,
+    size_of,
+)
 from tapeflow.keras.layers.core import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.ops.array.layout import expand_dims
@@ -20,7 +30,6 @@ from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.linalg.einsum import einsum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.logic import logical_and
-from tapeflow.ops.nn.softmax import softmax
 
 _PARTS = {"initializer": initializers, "regularizer": regularizers, "constraint": constraints}
 
@@ -40,7 +49,7 @@ class GroupQueryAttention(Layer):
       dropout: the part of the weights set to 0 while training, from 0 to 1.
       use_bias: whether the projections have biases.
       sliding_window: a key is attended to if it is fewer than so many places from the query; None for any.
-      flash_attention: accepted as in Keras 3; the result does not depend on it.
+      flash_attention: must not be True: there is no such kernel; None for `keras.config.is_flash_attention_enabled()`.
       kernel_initializer, bias_initializer: first values of the weights; initializers or their names.
       kernel_regularizer, bias_regularizer: penalties on the weights, added to the model's `losses`; regularizers,
         names or None.
@@ -83,7 +92,10 @@ class GroupQueryAttention(Layer):
         self.num_key_value_heads = num_key_value_heads
         self.num_repeats = num_query_heads // num_key_value_heads
         self.dropout, self.use_bias, self.sliding_window = dropout, use_bias, sliding_window
-        self.use_gate, self.seed, self.flash_attention = use_gate, seed, flash_attention
+        self.use_gate, self.seed = use_gate, seed
+        self._flash_attention = flash_attention or settings.is_flash_attention_enabled()
+        if self._flash_attention:
+            require_no_dropout(dropout)
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
@@ -124,7 +136,7 @@ class GroupQueryAttention(Layer):
             )
         self._value_dense = self._dense("bkm,mvh->bkvh", others, "vh", "value")
         self._output_dense = self._dense("bquh,uhm->bqm", (None, query[-1]), "m", "attention_output")
-        self._dropout_layer = Dropout(self.dropout, seed=self.seed)
+        self._dropout_layer = Dropout(self.dropout, seed=self.seed, dtype=self._policy)
         projected = [
             (self._query_dense, query), (self._key_dense, key), (self._value_dense, value),
             *([(self._gate_dense, query)] if self.use_gate else []),
@@ -158,20 +170,33 @@ class GroupQueryAttention(Layer):
             use_causal_mask,
         )  # fmt: skip
         gate = self._gate_dense(query) if self.use_gate else None
-        query = self._query_dense(query) * (1.0 / math.sqrt(self.head_dim))
+        self.__dict__["_return_attention_scores"] = return_attention_scores
         key, value = (
             repeat(x, self.num_repeats, axis=2)
             for x in (self._key_dense(key), self._value_dense(value))
         )
-        scores = einsum("bquh,bkuh->buqk", query, key)
-        if mask is not None:
-            for _ in range(4 - mask.shape.rank):
-                mask = expand_dims(mask, -3)
-            scores = masked_scores(scores, mask)
-        weights = softmax(scores)
-        found = einsum("buqk,bkuh->bquh", self._dropout_layer(weights, training=training), value)
+        found, weights = self._compute_attention(self._query_dense(query), key, value, mask, training)
         output = self._output_dense(found if gate is None else found * gate)
         return (output, weights) if return_attention_scores else output
+
+    def _compute_attention(self, query, key, value, attention_mask=None, training=None, use_causal_mask=False):
+        """The sums of projected values, and their weights; subclasses may define it in another way."""
+        scores_wanted = self.__dict__.get("_return_attention_scores", False)
+        refuse_flash(self._flash_attention, scores_wanted)
+        mask = attention_mask
+        if use_causal_mask:
+            mask = both(mask, causal_mask(size_of(query, 1), size_of(value, 1)))
+        scores = einsum("bquh,bkuh->buqk", query * cast(1.0 / math.sqrt(self.head_dim), query.dtype), key)
+        if mask is not None:
+            for _ in range(4 - len(mask.shape)):
+                mask = expand_dims(mask, -3)
+            mask = cast(mask, "bool")
+            if not (self.dropout > 0.0 or scores_wanted):
+                # As Keras computes it without an array of weights: equal weights where the mask leaves nothing.
+                scores, mask = masked_scores(scores, mask), None
+        weights = masked_softmax(scores, mask, -1)
+        found = einsum("buqk,bkuh->bquh", self._dropout_layer(weights, training=training), value)
+        return found, weights
 
     def _mask(self, query, value, key, query_mask, value_mask, key_mask, attention_mask, causal):
         """Which keys each query attends to; None for all."""
@@ -197,14 +222,23 @@ class GroupQueryAttention(Layer):
         return mask[0] if isinstance(mask, list) else mask
 
     def compute_output_shape(self, query_shape, value_shape: ShapeLike | None = None, key_shape=None):
-        return TensorShape(query_shape)
+        query = TensorShape(query_shape)
+        if value_shape is not None:
+            value = TensorShape(value_shape)
+            if query[-1] != value[-1]:
+                raise ValueError(
+                    "The last dimension of `query_shape` and `value_shape` must be equal, but are "
+                    f"{query[-1]}, {value[-1]}. Received: query_shape={query_shape}, value_shape={value_shape}"
+                )
+            check_shapes(value_shape, value_shape if key_shape is None else key_shape)
+        return query
 
     def get_config(self):
-        names = ("head_dim num_query_heads num_key_value_heads dropout use_bias sliding_window "
-                 "flash_attention use_gate seed")  # fmt: skip
+        names = "head_dim num_query_heads num_key_value_heads dropout use_bias sliding_window use_gate seed"
         return {
             **super().get_config(),
             **{name: getattr(self, name) for name in names.split()},
+            "flash_attention": self._flash_attention,
             **self._settings(),
             "activity_regularizer": regularizers.serialize(self.activity_regularizer),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
@@ -11,14 +11,18 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.backend.math import result_type
+from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import expand_dims, reshape
+from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.logic import logical_and, logical_or
 from tapeflow.ops.math.reductions import reduce_all, reduce_any
 from tapeflow.ops.nn.normalization import l2_normalize
@@ -56,8 +60,15 @@ class _Merge(Layer):
                 "a list of tensors)"
             )
         rank = max(len(x.shape) for x in inputs)
+        masks = _masks_of(inputs)
+        if masks is not None and all(len(x.shape) == rank for x in inputs):
+            return self._merge_masked(_of_one_dtype(inputs), masks)
         inputs = [_with_rank(x, rank) for x in inputs]
         return self._merge(_of_one_dtype(inputs))
+
+    def _merge_masked(self, inputs: Sequence[Tensor], masks: Sequence[Tensor | None]):
+        """The outputs where some inputs have masks, which sums do not look at."""
+        return self._merge(inputs)
 
     def compute_mask(self, inputs, mask=None):
         """The steps that count in all inputs; in Keras 3 those that count in any, if all inputs have masks."""
@@ -91,6 +102,16 @@ class _Merge(Layer):
                 )
             sizes.append(known.pop() if known else None if None in column else 1)
         return TensorShape(sizes)
+
+
+def _masks_of(inputs: Sequence[Tensor]):
+    """For each input its mask, of the input's shape, or None; None where no input has one, and in Keras 2."""
+    if not masking.exist or keras_2():
+        return None
+    masks = [getattr(x, "_keras_mask", None) for x in inputs]
+    if all(mask is None for mask in masks):
+        return None
+    return [None if m is None else broadcast_to(expand_dims(m, -1), shape_of(x)) for m, x in zip(masks, inputs)]
 
 
 def _of_one_dtype(inputs: Sequence[Tensor]):
@@ -131,6 +152,14 @@ class Multiply(_Merge):
     def _merge(self, inputs: Sequence[Tensor]):
         return functools.reduce(lambda a, b: a * b, inputs)
 
+    def _merge_masked(self, inputs: Sequence[Tensor], masks: Sequence[Tensor | None]):
+        """Masked steps are left out of the product; 0 where all are masked."""
+        product = self._merge([x if m is None else where(m, x, ones_like(x)) for x, m in zip(inputs, masks)])
+        if any(mask is None for mask in masks):
+            return product
+        counts: Any = functools.reduce(logical_or, masks)  # type: ignore[arg-type]
+        return where(counts, product, zeros_like(product))
+
 
 class Average(_Merge):
     """The mean of a list of tensors, which broadcast against each other.
@@ -143,26 +172,43 @@ class Average(_Merge):
         return functools.reduce(lambda a, b: a + b, inputs) / len(inputs)
 
 
-class Maximum(_Merge):
+class _Extreme(_Merge):
+    """What `Maximum` and `Minimum` share."""
+
+    _function: Callable[[Tensor, Tensor], Tensor]
+
+    def _merge(self, inputs: Sequence[Tensor]):
+        return functools.reduce(self._function, inputs)
+
+    def _merge_masked(self, inputs: Sequence[Tensor], masks: Sequence[Tensor | None]):
+        """Where one of two is masked, the other is taken; where one of them has no mask, the result has none."""
+        found, of_found = inputs[0], masks[0]
+        for x, mask in zip(inputs[1:], masks[1:]):
+            x = x if mask is None else where(mask, x, found)
+            found = found if of_found is None else where(of_found, found, x)
+            of_found = None if mask is None or of_found is None else logical_or(of_found, mask)
+            found = self._function(found, x)
+        return found
+
+
+class Maximum(_Extreme):
     """The elementwise maximum of a list of tensors, which broadcast against each other.
 
     Args:
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs: Sequence[Tensor]):
-        return functools.reduce(maximum, inputs)
+    _function = staticmethod(maximum)
 
 
-class Minimum(_Merge):
+class Minimum(_Extreme):
     """The elementwise minimum of a list of tensors, which broadcast against each other.
 
     Args:
       **kwargs: `name`, `dtype`, `trainable` and the other arguments that all layers take; see `Layer`.
     """
 
-    def _merge(self, inputs: Sequence[Tensor]):
-        return functools.reduce(minimum, inputs)
+    _function = staticmethod(minimum)
 
 
 class Subtract(_Merge):

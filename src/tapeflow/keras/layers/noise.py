@@ -31,6 +31,7 @@ class GaussianNoise(SameShape):
       ValueError: for a standard deviation outside of 0 to 1.
     """
 
+    _built_at_init = True
     seed_generator = GeneratorOfNoise()
 
     def __init__(self, stddev, seed: int | None = None, **kwargs):
@@ -69,6 +70,7 @@ class GaussianDropout(SameShape):
       ValueError: for a rate outside of 0 to 1.
     """
 
+    _built_at_init = True
     seed_generator = GeneratorOfNoise()
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs):
@@ -109,6 +111,7 @@ class AlphaDropout(SameShape):
       ValueError: for a rate outside of 0 to 1.
     """
 
+    _built_at_init = True
     seed_generator = GeneratorOfNoise()
 
     _LOWEST = -1.6732632423543772 * 1.0507009873554805

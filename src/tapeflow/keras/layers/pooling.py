@@ -26,6 +26,7 @@ from tapeflow.ops.math.reductions import reduce_max, reduce_mean, reduce_sum
 class _Pooling(Layer):
     """A function of windows of each channel."""
 
+    _built_at_init = True
     rank = 2
     _pool = staticmethod(max_pool)
 
@@ -245,6 +246,7 @@ class AveragePooling3D(_Pooling):
 class _GlobalPooling(Layer):
     """One number per channel."""
 
+    _built_at_init = True
     rank = 2
     _reduce = staticmethod(reduce_mean)
     _plain_call = True

@@ -48,7 +48,7 @@ def dot_product_attention(
       attn_logits_soft_cap: accepted, and without effect, as in Keras on TensorFlow.
     """
     if flash_attention:
-        raise ValueError("Flash attention is not supported.")
+        raise ValueError("Flash attention is not supported in tensorflow backend.")
     query, key, value = promoted(tensor(query), tensor(key), tensor(value))
     if static_rank(query) != 4:
         raise ValueError(
