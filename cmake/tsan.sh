@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Builds CPython and the native code with ThreadSanitizer: `tsan.sh FOLDER PYTHON JOBS`. What is built is kept; FOLDER/python
-# then runs with it. CPython's source is Debian's (apt-get source), or the archive that CPYTHON_SOURCE names.
+# Builds CPython, without a GIL if PYTHON has none, and the native code with ThreadSanitizer: `tsan.sh FOLDER PYTHON JOBS`.
+# What is built is kept; FOLDER/python then runs with it. CPython's source is Debian's (apt-get source), or the archive that
+# CPYTHON_SOURCE names.
 #
 # OpenMP is off, because the runtime's own synchronisation is invisible to the sanitizer; so is oneDNN, which needs it.
 # NumPy is the ordinary wheel: its memory is not watched, but calls into libc are.
 set -e
 folder=$1 python=$2 jobs=$3
 root=$(cd "$(dirname "$0")/.." && pwd)
-version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+version=$("$python" -c 'import sys, sysconfig
+print("%d.%d" % sys.version_info[:2] + ("t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""))')
+gil=
+[ "${version%t}" = "$version" ] || gil=--disable-gil
 mkdir -p "$folder"
 cd "$folder"
 
@@ -20,13 +24,13 @@ if [ ! -e cpython/bin/python"$version" ]; then
     apt="-o Dir::Etc::SourceList=$folder/apt/sources.list -o Dir::Etc::SourceParts=- -o APT::Sandbox::User=
       -o Dir::State::Lists=$folder/apt/lists -o Dir::Cache=$folder/apt/cache"
     apt-get $apt update
-    apt-get $apt source --download-only "python$version"
-    CPYTHON_SOURCE=$(ls "$folder"/python"$version"_*.orig.tar.*)
+    apt-get $apt source --download-only "python${version%t}"
+    CPYTHON_SOURCE=$(ls "$folder"/python"${version%t}"_*.orig.tar.*)
   fi
   mkdir -p source && tar -x --strip-components 1 -C source -f "$CPYTHON_SOURCE"
   cd source
   # From 3.13 on configure knows --with-thread-sanitizer; the flags do the same for older versions.
-  ./configure --prefix="$folder/cpython" --without-pymalloc CFLAGS="-fsanitize=thread -g -O1" LDFLAGS=-fsanitize=thread
+  ./configure --prefix="$folder/cpython" --without-pymalloc $gil CFLAGS="-fsanitize=thread -g -O1" LDFLAGS=-fsanitize=thread
   # The interpreter's own reports, as it runs while it is built, are not of interest. The sanitizer's layout of memory
   # does not go with many bits of address randomisation, hence setarch.
   export TSAN_OPTIONS="report_bugs=0 exitcode=0"

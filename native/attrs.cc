@@ -86,6 +86,7 @@ void parse_list(PyObject* o, const OpDef* op, const AttrSpec& spec, bool unknown
 bool is_whole(PyObject* o, AttrKind kind) {
   if (kind == AttrKind::kInt) return PyLong_Check(o);
   if (kind != AttrKind::kInts || (!PyList_Check(o) && !PyTuple_Check(o))) return true;
+  const Critical alone(o);
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) {
     if (!PyLong_Check(PySequence_Fast_GET_ITEM(o, i))) return false;
   }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
@@ -26,8 +27,63 @@ constexpr int64_t kCacheLimit = int64_t{256} << 20;
 static_assert(sizeof(Buffer) <= kHeader);
 
 struct Free { Free* next; };
-Free* free_lists[kClasses];
-AllocatorStats stats{0, 0, 0, kCacheLimit};
+
+// Freed blocks, and how many bytes are live and cached. With a GIL there is one. Without, each thread has its own, and
+// the numbers are what it has not yet added to the sums of all.
+struct Pool {
+  Free* lists[kClasses];
+  int64_t live, peak, cached;
+};
+
+#ifdef Py_GIL_DISABLED
+void leave_pool();
+
+constexpr int64_t kUnsettled = int64_t{1} << 20;
+thread_local Pool* pool_of_thread __attribute__((tls_model("initial-exec")));
+std::atomic<int64_t> all_live, all_peak, all_cached;
+
+Pool& pool() {
+  if (!pool_of_thread) [[unlikely]] {
+    pool_of_thread = new Pool{};
+    static thread_local struct AtExit { ~AtExit() { leave_pool(); } } at_exit;
+    (void)at_exit;
+  }
+  return *pool_of_thread;
+}
+
+// Adds what this thread did to the sums.
+void settle(Pool& p) {
+  const int64_t before = all_live.fetch_add(p.live, std::memory_order_relaxed);
+  int64_t peak = all_peak.load(std::memory_order_relaxed);
+  while (peak < before + p.peak && !all_peak.compare_exchange_weak(peak, before + p.peak, std::memory_order_relaxed)) {}
+  all_cached.fetch_add(p.cached, std::memory_order_relaxed);
+  p.live = p.peak = p.cached = 0;
+}
+
+void leave_pool() {
+  allocator_trim();
+  settle(*pool_of_thread);
+  delete pool_of_thread;
+  pool_of_thread = nullptr;
+}
+
+int64_t live_bytes(const Pool& p) { return all_live.load(std::memory_order_relaxed) + p.live; }
+int64_t cached_bytes(const Pool& p) { return all_cached.load(std::memory_order_relaxed) + p.cached; }
+#else
+Pool only;
+
+Pool& pool() { return only; }
+int64_t live_bytes(const Pool& p) { return p.live; }
+int64_t cached_bytes(const Pool& p) { return p.cached; }
+#endif
+
+void count_live(Pool& p, int64_t bytes) {
+  p.live += bytes;
+  p.peak = std::max(p.peak, p.live);
+#ifdef Py_GIL_DISABLED
+  if (std::abs(p.live) > kUnsettled || std::abs(p.cached) > kUnsettled) settle(p);
+#endif
+}
 
 int class_of(size_t bytes) {
   if (bytes <= (size_t{1} << kMinShift)) return 0;
@@ -58,7 +114,8 @@ void* take_fresh(size_t bytes) {
   return p;
 }
 
-// Tests under sanitizers hold who allocates and frees to having the GIL, which orders all that is in this file.
+// Tests under sanitizers hold who allocates and frees to having the GIL, which orders all that is in this file, or to being
+// among the threads that the interpreter may stop.
 void check_gil() {
 #ifdef __SANITIZE_ADDRESS__
   if (!PyGILState_Check()) Py_FatalError("a tensor's memory is allocated or freed without the GIL");
@@ -72,13 +129,14 @@ Buffer* Buffer::allocate(size_t bytes) {
   if (bytes > (size_t{1} << 46)) throw exhausted("OOM when allocating ", bytes, " bytes");
   const int c = class_of(bytes);
   const size_t usable = class_bytes(c);
-  if (usage.limited && stats.live + limited_numpy_bytes() + static_cast<int64_t>(usable) > usage.memory_end) [[unlikely]] {
+  Pool& own = pool();
+  if (usage.limited && live_bytes(own) + limited_numpy_bytes() + static_cast<int64_t>(usable) > usage.memory_end) [[unlikely]] {
     refuse_memory(static_cast<int64_t>(bytes));
   }
-  void* p = free_lists[c];
+  void* p = own.lists[c];
   if (p) {
-    free_lists[c] = static_cast<Free*>(p)->next;
-    stats.cached -= static_cast<int64_t>(usable);
+    own.lists[c] = static_cast<Free*>(p)->next;
+    own.cached -= static_cast<int64_t>(usable);
   } else {
     p = take_fresh(usable);
     if (!p) {
@@ -88,22 +146,21 @@ Buffer* Buffer::allocate(size_t bytes) {
     if (!p) throw exhausted("OOM when allocating ", bytes, " bytes");
   }
   auto* b = static_cast<Buffer*>(p);
-  b->refs = 1;
+  b->refs = {1};
   b->bytes = usable;
   b->data = static_cast<char*>(p) + kHeader;
   b->size_class = c;
   b->writable = true;
   b->release_foreign = nullptr;
   b->foreign = nullptr;
-  stats.live += static_cast<int64_t>(usable);
-  stats.peak = std::max(stats.peak, stats.live);
+  count_live(own, static_cast<int64_t>(usable));
   return b;
 }
 
 Buffer* Buffer::wrap(void* data, size_t bytes, bool writable, void (*release)(void*), void* owner) {
   auto* b = static_cast<Buffer*>(std::malloc(sizeof(Buffer)));
   if (!b) throw std::bad_alloc();
-  *b = Buffer{1, bytes, static_cast<char*>(data), -1, writable, release, owner};
+  *b = Buffer{{1}, bytes, static_cast<char*>(data), -1, writable, release, owner};
   return b;
 }
 
@@ -118,28 +175,47 @@ void Buffer::destroy(Buffer* b) {
   }
   const int c = b->size_class;
   const auto usable = static_cast<int64_t>(b->bytes);
-  stats.live -= usable;
+  Pool& own = pool();
   auto* block = reinterpret_cast<Free*>(b);
-  if (stats.cached + usable > stats.limit) {
+  if (cached_bytes(own) + usable > kCacheLimit) {
     give_back(block, static_cast<size_t>(usable));
-    return;
+  } else {
+    block->next = own.lists[c];
+    own.lists[c] = block;
+    own.cached += usable;
   }
-  block->next = free_lists[c];
-  free_lists[c] = block;
-  stats.cached += usable;
+  count_live(own, -usable);
 }
 
-AllocatorStats allocator_stats() { return stats; }
-void allocator_reset_peak() { stats.peak = stats.live; }
+AllocatorStats allocator_stats() {
+  Pool& own = pool();
+#ifdef Py_GIL_DISABLED
+  settle(own);
+  return {live_bytes(own), all_peak.load(), cached_bytes(own), kCacheLimit};
+#else
+  return {own.live, own.peak, own.cached, kCacheLimit};
+#endif
+}
+
+void allocator_reset_peak() {
+  Pool& own = pool();
+#ifdef Py_GIL_DISABLED
+  settle(own);
+  all_peak = live_bytes(own);
+#else
+  own.peak = own.live;
+#endif
+}
 
 void allocator_trim() {
+  Pool& own = pool();
   for (int c = 0; c < kClasses; ++c) {
-    while (Free* block = free_lists[c]) {
-      free_lists[c] = block->next;
+    while (Free* block = own.lists[c]) {
+      own.lists[c] = block->next;
+      own.cached -= static_cast<int64_t>(class_bytes(c));
       give_back(block, class_bytes(c));
     }
   }
-  stats.cached = 0;
 }
 
 Scratch::Scratch(size_t bytes) : p_(std::aligned_alloc(64, (std::max<size_t>(bytes, 1) + 63) / 64 * 64)) {

@@ -1,13 +1,15 @@
-// Host memory of tensors: counted blocks from a caching allocator. Used under the GIL only; a kernel
-// that works without the GIL takes its scratch from Scratch.
+// Host memory of tensors: counted blocks from a caching allocator. Used by threads that have the GIL, or may use Python;
+// a kernel that released it takes its scratch from Scratch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
+#include "free_threads.h"
+
 namespace tapeflow {
 
 struct Buffer {
-  int64_t refs;
+  Count<int64_t> refs;
   size_t bytes;                  // usable, at least what was asked for
   char* data;                    // aligned to 64 bytes when the allocator made it
   int32_t size_class;            // -1: foreign memory
@@ -15,8 +17,8 @@ struct Buffer {
   void (*release_foreign)(void*);
   void* foreign;
 
-  void retain() { ++refs; }
-  void release() { if (--refs == 0) destroy(this); }
+  void retain() { refs.up(); }
+  void release() { if (refs.down()) destroy(this); }
 
   static Buffer* allocate(size_t bytes);   // throws ResourceExhausted
   // Memory of someone else's (a NumPy array, a DLPack capsule); release(owner) when it is done with.
@@ -29,7 +31,7 @@ struct Buffer {
 struct AllocatorStats { int64_t live, peak, cached, limit; };
 AllocatorStats allocator_stats();
 void allocator_reset_peak();
-void allocator_trim();  // gives cached memory back to the system
+void allocator_trim();  // gives cached memory back to the system: without a GIL, that of this thread
 
 // Uninitialised scratch memory, aligned to 64 bytes; may be used without the GIL.
 class Scratch {

@@ -196,12 +196,13 @@ struct Nested {
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(o.get());
       dims[rank++] = n;
       if (n == 0) return;
-      o = Ref::share(PySequence_Fast_GET_ITEM(o.get(), 0));
+      o = Ref(element_of(o.get(), 0));
     }
   }
 
   // false when the list is not rectangular
   bool check(PyObject* list, int depth) {
+    const Critical alone(list);
     if (PySequence_Fast_GET_SIZE(list) != dims[depth]) return false;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
       PyObject* o = PySequence_Fast_GET_ITEM(list, i);
@@ -287,6 +288,7 @@ struct Nested {
 template <typename F>
 void for_rows(PyObject* list, int depth, const Nested& n, F&& row) {
   const int64_t size = n.dims[depth];
+  const Critical alone(list);
   if (PySequence_Fast_GET_SIZE(list) != size) not_rectangular();
   if (depth + 1 == n.rank) return row(list, size);
   for (int64_t i = 0; i < size; ++i) {

@@ -17,7 +17,7 @@ namespace tapeflow {
 
 namespace {
 
-bool functions_fast = true;
+Shared<bool> functions_fast{true};
 
 // What one positional argument must be.
 struct Spec {
@@ -192,31 +192,47 @@ Ref list_of(Tensor** results, int n) {
   return Ref(l);
 }
 
-PyObject* run(const Entry& e, PyObject* const* args, size_t n) {
-  constexpr size_t kInline = 16;
-  Tensor* space[2 * kInline];
-  const auto n_in = static_cast<size_t>(e.plan->n_in), n_out = static_cast<size_t>(e.plan->n_out);
+// What a call needs of its entry, which the call, or another thread, may take away.
+struct Chosen {
+  static constexpr size_t kInline = 16;
+
+  // False: no entry fits.
+  bool choose(Dispatcher* d, PyObject* const* args, size_t n) {
+    const Critical alone(reinterpret_cast<PyObject*>(d));
+    const Entry* e = find(d, args, n);
+    if (!e) return false;
+    ++d->served;
+    result = e->result;
+    plan = Ref::share(reinterpret_cast<PyObject*>(e->plan));
+    make = Ref::or_null(Py_XNewRef(e->make));
+    n_out = e->plan->n_out;
+    const auto n_in = static_cast<size_t>(e->plan->n_in), slots = n_in + static_cast<size_t>(n_out);
+    if (slots > 2 * kInline) {
+      more.reset(new Tensor*[slots]);
+      in = more.get();
+    }
+    results = in + n_in;
+    for (size_t i = 0, k = 0; i < n; ++i) {
+      if (e->specs[i].kind == Spec::kTensor) in[k++] = tensor(args[i]);
+    }
+    return true;
+  }
+
+  Entry::Result result;
+  Ref plan, make;
+  int n_out;
   std::unique_ptr<Tensor*[]> more;
-  Tensor** in = space;
-  if (n_in + n_out > 2 * kInline) {
-    more.reset(new Tensor*[n_in + n_out]);
-    in = more.get();
-  }
-  Tensor** results = in + n_in;
-  for (size_t i = 0, k = 0; i < n; ++i) {
-    if (e.specs[i].kind == Spec::kTensor) in[k++] = tensor(args[i]);
-  }
-  // The call may take the entry away under us.
-  const Entry::Result kind = e.result;
-  struct Keep {
-    PyObject *plan, *make;
-    ~Keep() { Py_DECREF(plan); Py_XDECREF(make); }
-  } keep{Py_NewRef(reinterpret_cast<PyObject*>(e.plan)), Py_XNewRef(e.make)};
-  run_plan(reinterpret_cast<Plan*>(keep.plan), in, results);
-  if (kind == Entry::kSingle) return object(results[0]);
-  const Ref l = list_of(results, static_cast<int>(n_out));
-  if (kind == Entry::kNone) Py_RETURN_NONE;
-  return kind == Entry::kTuple ? PyList_AsTuple(l.get()) : PyObject_CallOneArg(keep.make, l.get());
+  Tensor* space[2 * kInline];
+  Tensor** in = space;  // borrowed from the arguments
+  Tensor** results;
+};
+
+PyObject* run(const Chosen& c) {
+  run_plan(reinterpret_cast<Plan*>(c.plan.get()), c.in, c.results);
+  if (c.result == Entry::kSingle) return object(c.results[0]);
+  const Ref l = list_of(c.results, c.n_out);
+  if (c.result == Entry::kNone) Py_RETURN_NONE;
+  return c.result == Entry::kTuple ? PyList_AsTuple(l.get()) : PyObject_CallOneArg(c.make.get(), l.get());
 }
 
 PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -224,10 +240,9 @@ PyObject* vectorcall(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
   const ThreadState& here = thread_state;
   if (functions_fast && !kwnames && here.graph_scope == 0 && here.n_tapes == 0 && here.device == 0 &&
       here.replica_scope == 0) {
-    const auto n = static_cast<size_t>(PyVectorcall_NARGS(nargsf));
-    if (const Entry* e = find(d, args, n)) {
-      ++d->served;
-      return guarded([&] { return run(*e, args, n); });
+    Chosen chosen;
+    if (chosen.choose(d, args, static_cast<size_t>(PyVectorcall_NARGS(nargsf)))) {
+      return guarded([&] { return run(chosen); });
     }
   }
   if (!d->slow) return PyErr_Format(PyExc_RuntimeError, "the function was cleared");
@@ -316,6 +331,7 @@ PyObject* add(PyObject* o, PyObject* args) {
     return PyErr_Format(PyExc_ValueError, "%R does not return a single tensor", plan);
   }
   if (e->result == Entry::kCallable) e->make = Py_NewRef(result);
+  const Critical alone(o);
   Entries& entries = *self_of(o)->entries;
   size_t hash;
   const size_t number = entries.all.size();
@@ -329,6 +345,7 @@ PyObject* add(PyObject* o, PyObject* args) {
 // What an entry held is freed only when the list is whole again: freeing runs code.
 void drop_entries(Dispatcher* d) {
   Entries dropped;
+  const Critical alone(reinterpret_cast<PyObject*>(d));
   std::swap(dropped, *d->entries);
   d->last = 0;
 }
@@ -338,7 +355,10 @@ PyObject* clear_entries(PyObject* o, PyObject*) {
   Py_RETURN_NONE;
 }
 
-Py_ssize_t length(PyObject* o) { return static_cast<Py_ssize_t>(self_of(o)->entries->all.size()); }
+Py_ssize_t length(PyObject* o) {
+  const Critical alone(o);
+  return static_cast<Py_ssize_t>(self_of(o)->entries->all.size());
+}
 int always(PyObject*) { return 1; }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject*) {

@@ -41,6 +41,20 @@ struct EntryPoint<f> {
   }
 };
 
+// A method that has its object to itself: the lock of the object is held, and let go of where the thread waits.
+template <auto f>
+struct Locked;
+
+template <typename R, typename... Args, R (*f)(PyObject*, Args...)>
+struct Locked<f> {
+  static R call(PyObject* self, Args... args) {
+    const Critical alone(self);
+    return f(self, args...);
+  }
+};
+template <auto f>
+inline constexpr auto locked = Locked<f>::call;
+
 // The function as Python may call it: every method and slot in a table of a type or module is an entry, but those
 // that free or traverse an object.
 template <auto f>

@@ -66,8 +66,8 @@ class Call {
     for (const Tensor* t : in_) {
       if (t->device != 0) return true;
       if (t->dtype != DType::kResource) continue;
-      Variable* v = variable_behind(t);
-      const OwnedTensor value = v ? snapshot(v) : OwnedTensor();
+      const OwnedVariable v = variable_behind(t);
+      const OwnedTensor value = v ? snapshot(v.get()) : OwnedTensor();
       if (value && value->device != 0) return true;
     }
     return false;
@@ -148,6 +148,7 @@ class Call {
     if (is_tensor(v)) return;
     if (PyObject_TypeCheck(v, TensorBaseType)) { symbolic_ = true; return; }
     if (!list || !(PyList_Check(v) || PyTuple_Check(v))) return;
+    const Critical alone(v);
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(v); ++i) {
       PyObject* e = PySequence_Fast_GET_ITEM(v, i);
       if (!is_tensor(e) && PyObject_TypeCheck(e, TensorBaseType)) symbolic_ = true;
@@ -166,7 +167,7 @@ class Call {
                    arg.name, op_->name->c_str());
       throw PythonError();
     }
-    return Ref::share(PySequence_Fast_GET_ITEM(list, k));
+    return Ref(element_of(list, k));
   }
 
   void convert() {
@@ -199,10 +200,10 @@ class Call {
   void push_handle(Variable* v) {
     if (v->dtype == DType::kInvalid) {  // it wraps another variable, whose handle it shows
       const Ref handle(PyObject_GetAttrString(reinterpret_cast<PyObject*>(v), "handle"));
-      Variable* wrapped = is_tensor(handle.get()) ? variable_behind(reinterpret_cast<Tensor*>(handle.get())) : nullptr;
-      if (!wrapped || wrapped == v) type_error("The variable " + py_repr(reinterpret_cast<PyObject*>(v)) + " has no handle.");
-      const Ref owned = Ref::share(reinterpret_cast<PyObject*>(wrapped));
-      push_handle(wrapped);
+      OwnedVariable wrapped;
+      if (is_tensor(handle.get())) wrapped = variable_behind(reinterpret_cast<Tensor*>(handle.get()));
+      if (!wrapped || wrapped.get() == v) type_error("The variable " + py_repr(reinterpret_cast<PyObject*>(v)) + " has no handle.");
+      push_handle(wrapped.get());
       return;
     }
     Tensor* h = handle_of(v);

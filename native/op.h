@@ -55,9 +55,9 @@ struct OpDef {
   bool none_grads;          // the gradient takes None for outputs without one (else zeros)
   uint64_t needs_in, needs_out;  // what the gradient reads (bit 63 stands for all from there)
   Kernel native[kDTypeCount];
-  PyObject* kernel;         // the Python kernel
-  PyObject* gradient;       // null: none registered; None: not differentiable
-  PyObject* result_type;    // namedtuple of several outputs
+  Shared<PyObject*> kernel;         // the Python kernel
+  Shared<PyObject*> gradient;       // null: none registered; None: not differentiable
+  Shared<PyObject*> result_type;    // namedtuple of several outputs
   PyObject* dict;           // shape rule, samples, reference, ...
 };
 
@@ -108,8 +108,8 @@ bool init_settings(PyObject* module);
 
 // Implicit promotion of dtypes, off (null) unless a program asks for it; set by set_promotion.
 struct Promotion {
-  PyObject* operators = nullptr;  // (operator, x, y) -> None: as they are; (x, y, weak); or the result itself
-  PyObject* ops = nullptr;        // (op, inputs) -> None: as they are; (inputs, weak)
+  Shared<PyObject*> operators;  // (operator, x, y) -> None: as they are; (x, y, weak); or the result itself
+  Shared<PyObject*> ops;        // (op, inputs) -> None: as they are; (inputs, weak)
 };
 extern Promotion promotion;
 
@@ -118,26 +118,26 @@ PyObject* mark_weak(PyObject* result);
 
 // Hooks that Python sets (see core/hooks in Python); borrowed forever.
 struct Hooks {
-  PyObject* error_from_code;   // (code, message) -> exception
-  PyObject* build_graph;       // (op, inputs, attrs) -> symbolic outputs
-  PyObject* graph_convert;     // (value, dtype or None) -> symbolic tensor, while a graph is built
-  PyObject* graph_read;        // (variable) -> symbolic value, while a graph is built
-  PyObject* graph_tape;        // (tape, event): a tape is entered, left, paused or resumed while a graph is built
-  PyObject* dispatch;          // (public function, args, kwargs) -> result for composite tensors, or NotImplemented
-  PyObject* graph_named;       // (function, args, kwargs) -> result: a public function called while a graph is built
-  PyObject* graph_scoped;      // (function) -> whether it has a scope of its own in a graph
-  PyObject* graph_operator;    // (name, op or function, x, y) -> result: an operator used while a graph is built
-  PyObject* device_call;       // (op, flat inputs, attrs, device index, list sizes) -> tuple of the flat outputs, for tensors off the host
-  PyObject* convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know
-  PyObject* sum_to;            // (gradient, shape) -> gradient, with ops
-  PyObject* accumulate;        // (gradient, gradient) -> gradient, with ops
-  PyObject* tensor_shape;      // (tuple) -> TensorShape
-  PyObject* to_str;            // (tensor) -> str
-  PyObject* to_repr;
-  PyObject* to_format;         // (tensor, spec) -> str
-  PyObject* getitem;           // (tensor, key) -> tensor
-  PyObject* setup;             // (op name): loads a package that registers a missing kernel
-  PyObject* node_error;        // (exception, label of the instruction) -> the exception to raise
+  Shared<PyObject*> error_from_code;   // (code, message) -> exception
+  Shared<PyObject*> build_graph;       // (op, inputs, attrs) -> symbolic outputs
+  Shared<PyObject*> graph_convert;     // (value, dtype or None) -> symbolic tensor, while a graph is built
+  Shared<PyObject*> graph_read;        // (variable) -> symbolic value, while a graph is built
+  Shared<PyObject*> graph_tape;        // (tape, event): a tape is entered, left, paused or resumed while a graph is built
+  Shared<PyObject*> dispatch;          // (public function, args, kwargs) -> result for composite tensors, or NotImplemented
+  Shared<PyObject*> graph_named;       // (function, args, kwargs) -> result: a public function called while a graph is built
+  Shared<PyObject*> graph_scoped;      // (function) -> whether it has a scope of its own in a graph
+  Shared<PyObject*> graph_operator;    // (name, op or function, x, y) -> result: an operator used while a graph is built
+  Shared<PyObject*> device_call;       // (op, flat inputs, attrs, device index, list sizes) -> tuple of the flat outputs, for tensors off the host
+  Shared<PyObject*> convert;           // (value, DType number or 0) -> Tensor, for what convert.cc does not know
+  Shared<PyObject*> sum_to;            // (gradient, shape) -> gradient, with ops
+  Shared<PyObject*> accumulate;        // (gradient, gradient) -> gradient, with ops
+  Shared<PyObject*> tensor_shape;      // (tuple) -> TensorShape
+  Shared<PyObject*> to_str;            // (tensor) -> str
+  Shared<PyObject*> to_repr;
+  Shared<PyObject*> to_format;         // (tensor, spec) -> str
+  Shared<PyObject*> getitem;           // (tensor, key) -> tensor
+  Shared<PyObject*> setup;             // (op name): loads a package that registers a missing kernel
+  Shared<PyObject*> node_error;        // (exception, label of the instruction) -> the exception to raise
 };
 extern Hooks hooks;
 

@@ -141,18 +141,18 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
 int op_traverse(PyObject* self, visitproc visit, void* arg) {
   auto* op = reinterpret_cast<OpDef*>(self);
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(op->kernel);
-  Py_VISIT(op->gradient);
-  Py_VISIT(op->result_type);
+  Py_VISIT(op->kernel.value);
+  Py_VISIT(op->gradient.value);
+  Py_VISIT(op->result_type.value);
   Py_VISIT(op->dict);
   return 0;
 }
 
 int op_clear(PyObject* self) {
   auto* op = reinterpret_cast<OpDef*>(self);
-  Py_CLEAR(op->kernel);
-  Py_CLEAR(op->gradient);
-  Py_CLEAR(op->result_type);
+  Py_CLEAR(op->kernel.value);
+  Py_CLEAR(op->gradient.value);
+  Py_CLEAR(op->result_type.value);
   Py_CLEAR(op->dict);
   return 0;
 }
@@ -178,15 +178,14 @@ PyObject* op_repr(PyObject* self) {
 
 PyObject* op_name(PyObject* self, void*) { return PyUnicode_FromString(reinterpret_cast<OpDef*>(self)->name->c_str()); }
 
-template <PyObject* OpDef::*Field>
+template <Shared<PyObject*> OpDef::*Field>
 PyObject* get_field(PyObject* self, void*) {
   PyObject* o = reinterpret_cast<OpDef*>(self)->*Field;
   return Py_NewRef(o ? o : Py_None);
 }
-template <PyObject* OpDef::*Field>
+template <Shared<PyObject*> OpDef::*Field>
 int set_field(PyObject* self, PyObject* value, void*) {
-  Py_XINCREF(value);
-  Py_XSETREF(reinterpret_cast<OpDef*>(self)->*Field, value == Py_None ? nullptr : value);
+  replace(&(reinterpret_cast<OpDef*>(self)->*Field), value == Py_None ? nullptr : Py_XNewRef(value));
   return 0;
 }
 
@@ -196,10 +195,10 @@ PyObject* set_gradient(PyObject* self, PyObject* args) {
   unsigned long long in = ~0ULL, out = ~0ULL;
   int none_grads = 0;
   if (!PyArg_ParseTuple(args, "O|KKp", &fn, &in, &out, &none_grads)) return nullptr;
-  Py_XSETREF(op->gradient, Py_NewRef(fn));
   op->needs_in = in;
   op->needs_out = out;
   op->none_grads = none_grads != 0;
+  replace(&op->gradient, Py_NewRef(fn));
   Py_RETURN_NONE;
 }
 

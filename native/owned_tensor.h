@@ -1,4 +1,4 @@
-// An owning reference to a tensor, or null.
+// Owning references to tensors, and to other objects of ours, or null.
 #pragma once
 #include <utility>
 
@@ -6,31 +6,34 @@
 
 namespace tapeflow {
 
-class OwnedTensor {
+template <typename T>
+class Owned {
  public:
-  OwnedTensor() = default;
-  explicit OwnedTensor(Tensor* t) : t_(t) {}  // takes over the reference
-  OwnedTensor(OwnedTensor&& o) noexcept : t_(o.leak()) {}
-  OwnedTensor& operator=(OwnedTensor o) noexcept {
+  Owned() = default;
+  explicit Owned(T* t) : t_(t) {}  // takes over the reference
+  Owned(Owned&& o) noexcept : t_(o.leak()) {}
+  Owned& operator=(Owned o) noexcept {
     std::swap(t_, o.t_);
     return *this;
   }
-  ~OwnedTensor() { Py_XDECREF(reinterpret_cast<PyObject*>(t_)); }
-  static OwnedTensor share(Tensor* t) {
+  ~Owned() { Py_XDECREF(reinterpret_cast<PyObject*>(t_)); }
+  static Owned share(T* t) {
     Py_XINCREF(reinterpret_cast<PyObject*>(t));
-    return OwnedTensor(t);
+    return Owned(t);
   }
-  Tensor* get() const { return t_; }
-  Tensor* operator->() const { return t_; }
+  T* get() const { return t_; }
+  T* operator->() const { return t_; }
   explicit operator bool() const { return t_ != nullptr; }
-  Tensor* leak() {
-    Tensor* t = t_;
+  T* leak() {
+    T* t = t_;
     t_ = nullptr;
     return t;
   }
 
  private:
-  Tensor* t_ = nullptr;
+  T* t_ = nullptr;
 };
+
+using OwnedTensor = Owned<Tensor>;
 
 }  // namespace tapeflow

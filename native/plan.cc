@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <mutex>
 
 #include "guard.h"
 #include "owned_tensor.h"
@@ -101,9 +102,19 @@ void check_dtype(const OpDef* op, const Arg& arg, const Tensor* t, DType* types,
 // Whether a handle's variable is on an accelerator, where no native kernel can update it.
 inline bool elsewhere(const Tensor* t) {
   if (!hooks.device_call || t->dtype != DType::kResource) return false;
-  Variable* v = variable_behind(t);
-  const OwnedTensor value = v ? snapshot(v) : OwnedTensor();
+  const OwnedVariable v = variable_behind(t);
+  const OwnedTensor value = v ? snapshot(v.get()) : OwnedTensor();
   return value && value->device != 0;
+}
+
+// Other threads may run this instruction, too: what is chosen and what it was chosen for change together. Without a GIL
+// others may be reading them, so that the first choice stays.
+void choose(const Instruction& at, Kernel kernel, Tensor* const* in) {
+  static Leaf choices;
+  const std::lock_guard hold(choices);
+  if (kFreeThreads && at.kernel) return;
+  for (int k = 0; k < at.n_in; ++k) at.seen[k] = in[k]->dtype;
+  at.kernel = kernel;
 }
 
 // Inputs of dtypes that did not come before, or a row without a native kernel for them.
@@ -120,9 +131,7 @@ __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* cons
   const Kernel kernel = op->native[static_cast<int>(key)];
   bool all_ready = true;
   for (int k = 0; k < at.n_in; ++k) all_ready = all_ready && ready(in[k]) && !elsewhere(in[k]);
-  // Other threads may run this instruction, too: what is chosen and what it was chosen for change together.
-  at.kernel = kernel;
-  for (int k = 0; k < at.n_in; ++k) at.seen[k] = in[k]->dtype;
+  choose(at, kernel, in);
   if (kernel && all_ready) {
     KernelCall c{op, at.n_in, in, at.attrs, at.n_out, out, at.dying};
     if (kernel(c)) return;
@@ -135,10 +144,11 @@ __attribute__((noinline)) void run_op_slowly(const Instruction& at, Tensor* cons
 }
 
 inline void run_op(const Instruction& at, Tensor** registers, Tensor** in) {
-  bool known = at.kernel != nullptr, on_host = true;
+  const Kernel kernel = at.kernel;
+  bool known = kernel != nullptr, on_host = true;
   for (int i = 0; i < at.n_in; ++i) {
     Tensor* t = in[i] = registers[at.in[i]];
-    known &= t->dtype == at.seen[i];
+    known = known && t->dtype == at.seen[i];
     on_host &= t->data != nullptr;
   }
   Tensor** out = registers + at.first_out;
@@ -147,7 +157,7 @@ inline void run_op(const Instruction& at, Tensor** registers, Tensor** in) {
   }
   if (known) {
     KernelCall c{at.op, at.n_in, in, at.attrs, at.n_out, out, at.dying};
-    if (at.kernel(c)) return;
+    if (kernel(c)) return;
   }
   run_op_slowly(at, in, out);
 }

@@ -40,7 +40,7 @@ struct Instruction {
   // "op": the kernel chosen for inputs of the dtypes `seen`; chosen again when others come.
   OpDef* op;                   // owned
   const Attr* attrs;
-  mutable Kernel kernel;
+  mutable Shared<Kernel> kernel;
   mutable DType* seen;
   OpPayload* payload;          // owned
   std::vector<Plan*>* plans;   // owned: the callee; then, else; the branches; cond, body

@@ -300,7 +300,26 @@ class Playback {
   // Gives each input its part of the gradient function's result.
   // They are owned from here on: the list may be somebody's, and what is done with one may change it.
   void distribute(const Entry& e, PyObject* r) {
+    collect(e, r);
+    if (static_cast<int>(flat_.size()) != e.n_in) {
+      PyErr_Format(PyExc_ValueError, "the gradient function of %s returned %zd gradients for %d inputs", label_,
+                   static_cast<Py_ssize_t>(flat_.size()), e.n_in);
+      throw PythonError();
+    }
+    for (int k = 0; k < e.n_in; ++k) {
+      const Slot slot = (*tape_->slots)[e.first_slot + static_cast<uint32_t>(k)];
+      auto* c = g_.find(slot.id);
+      if (!c || !c->needed || !trainable(slot.dtype)) continue;
+      PyObject* g = to_gradient(flat_[static_cast<size_t>(k)].get());
+      if (!g) continue;
+      accumulate(*c, fit(Ref(g), slot, e.op, label_));
+    }
     flat_.clear();
+  }
+
+  void collect(const Entry& e, PyObject* r) {
+    flat_.clear();
+    const Critical alone(r);
     const bool sequence = PyList_Check(r) || PyTuple_CheckExact(r);
     if (!sequence) {
       take(r);
@@ -320,20 +339,6 @@ class Playback {
     } else {
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(r); ++i) take(PySequence_Fast_GET_ITEM(r, i));
     }
-    if (static_cast<int>(flat_.size()) != e.n_in) {
-      PyErr_Format(PyExc_ValueError, "the gradient function of %s returned %zd gradients for %d inputs", label_,
-                   static_cast<Py_ssize_t>(flat_.size()), e.n_in);
-      throw PythonError();
-    }
-    for (int k = 0; k < e.n_in; ++k) {
-      const Slot slot = (*tape_->slots)[e.first_slot + static_cast<uint32_t>(k)];
-      auto* c = g_.find(slot.id);
-      if (!c || !c->needed || !trainable(slot.dtype)) continue;
-      PyObject* g = to_gradient(flat_[static_cast<size_t>(k)].get());
-      if (!g) continue;
-      accumulate(*c, fit(Ref(g), slot, e.op, label_));
-    }
-    flat_.clear();
   }
 
   void take(PyObject* o) { flat_.push_back(Ref::share(o)); }
@@ -342,6 +347,7 @@ class Playback {
     if (o == Py_None) {
       for (int i = 0; i < n; ++i) take(Py_None);
     } else if (PyList_Check(o) || PyTuple_Check(o)) {
+      const Critical alone(o);
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i) take(PySequence_Fast_GET_ITEM(o, i));
     } else {
       take(o);

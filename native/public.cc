@@ -19,14 +19,14 @@ struct PublicFunction {
   vectorcallfunc vectorcall;
   PyObject* inner;
   Py_ssize_t name_index;  // position of the parameter `name`; -1: none, or keyword only
-  bool scoped, asked;     // whether it has a scope of its own in a graph; whether that is known
+  Shared<bool> scoped, asked;  // whether it has a scope of its own in a graph; whether that is known
   bool internal;          // called by the package: neither named nor dispatched, it only keeps tracebacks short
   PyObject* dict;
   PyObject* weakrefs;
 };
 
 PyTypeObject* PublicFunctionType;
-PyObject* package_directory;  // str, ends in a separator
+Shared<PyObject*> package_directory;  // str, ends in a separator
 
 PublicFunction* self_of(PyObject* o) { return reinterpret_cast<PublicFunction*>(o); }
 
@@ -271,7 +271,7 @@ PyObject* set_package_directory(PyObject*, PyObject* directory) {
   PyObject* ended = PyUnicode_FromFormat("%U/", directory);
 #endif
   if (!ended) return nullptr;
-  Py_XSETREF(package_directory, ended);
+  replace(&package_directory, ended);
   Py_RETURN_NONE;
 }
 

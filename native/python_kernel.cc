@@ -26,7 +26,7 @@ class PythonKernel {
   void run() {
     if (!c_.op->kernel) throw unimplemented(*c_.op->name, " has no kernel for these inputs");
     const size_t n_attrs = c_.op->attrs->size();
-    std::vector<Variable*> variables;  // those that the schema names as resources: what the kernel reads, computes and assigns
+    std::vector<OwnedVariable> variables;  // those that the schema names as resources: what the kernel reads, computes and assigns
     std::vector<Ref> inputs;
     inputs.reserve(c_.op->inputs->size());
     size_t at = 0, list = 0;
@@ -44,7 +44,7 @@ class PythonKernel {
       }
       inputs.emplace_back(whole(std::move(l)));
     }
-    VariableLocks locks(variables.data(), static_cast<int64_t>(variables.size()));
+    VariableLocks locks(static_cast<int64_t>(variables.size()), [&](int64_t i) { return std::move(variables[static_cast<size_t>(i)]); });
     std::vector<PyObject*> args{numpy_module};
     args.reserve(1 + inputs.size() + n_attrs);
     for (const Ref& input : inputs) args.push_back(input.get());
@@ -74,9 +74,9 @@ class PythonKernel {
   }
 
  private:
-  static void see_variable(const Arg& spec, const Tensor* t, std::vector<Variable*>* variables) {
+  static void see_variable(const Arg& spec, const Tensor* t, std::vector<OwnedVariable>* variables) {
     if (spec.type_var >= 0 || spec.fixed != DType::kResource) return;
-    if (Variable* v = variable_behind(t)) variables->push_back(v);
+    if (OwnedVariable v = variable_behind(t)) variables->push_back(std::move(v));
   }
 
   // New reference: what the Python kernel sees of an input: the object behind a handle, but the handle itself where the
@@ -84,7 +84,7 @@ class PythonKernel {
   PyObject* argument(const Arg& spec, Tensor* t) {
     if (t->dtype != DType::kResource || spec.type_var >= 0) return to_array(t, false);
     if (!t->payload) return Py_NewRef(reinterpret_cast<PyObject*>(t));
-    if (Variable* v = variable_behind(t)) return Py_NewRef(reinterpret_cast<PyObject*>(v));
+    if (OwnedVariable v = variable_behind(t)) return reinterpret_cast<PyObject*>(v.leak());
     PyObject* found = element_object(t);
     if (found && PyWeakref_Check(found) && !referent(found)) {
       throw Error(Code::kFailedPrecondition, "The resource of this handle is gone: it was deleted.");

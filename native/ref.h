@@ -47,6 +47,16 @@ class Raised {
   PyObject *type, *value, *trace;
 };
 
+// The element of a list or tuple, a new reference; null with IndexError where it has so many no more.
+inline PyObject* element_of(PyObject* sequence, Py_ssize_t i) {
+#ifdef Py_GIL_DISABLED
+  if (PyList_Check(sequence)) return PyList_GetItemRef(sequence, i);
+#endif
+  if (i < PySequence_Fast_GET_SIZE(sequence)) return Py_NewRef(PySequence_Fast_GET_ITEM(sequence, i));
+  PyErr_SetString(PyExc_IndexError, "the list has fewer elements");
+  return nullptr;
+}
+
 // A tuple or list that is filled while Python code may run. The collector, and with it gc.get_objects(), sees it
 // only once whole() says that no item is missing.
 inline Ref unfinished_tuple(Py_ssize_t n) {

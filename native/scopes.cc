@@ -178,8 +178,8 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef scope_methods[] = {{"__enter__", entry<scope_enter>, METH_NOARGS, nullptr},
-                               {"__exit__", entry<scope_exit>, METH_VARARGS, nullptr},
+PyMethodDef scope_methods[] = {{"__enter__", entry<locked<scope_enter>>, METH_NOARGS, nullptr},
+                               {"__exit__", entry<locked<scope_exit>>, METH_VARARGS, nullptr},
                                {nullptr, nullptr, 0, nullptr}};
 PyType_Slot scope_slots[] = {{Py_tp_init, slot(entry<scope_init>)},
                              {Py_tp_dealloc, slot(dealloc<scope_clear>)},
@@ -191,8 +191,8 @@ PyType_Slot scope_slots[] = {{Py_tp_init, slot(entry<scope_init>)},
 PyType_Spec scope_spec = {"tapeflow._native.GraphScope", sizeof(GraphScope), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, scope_slots};
 
-PyMethodDef paused_methods[] = {{"__enter__", entry<paused_enter>, METH_NOARGS, nullptr},
-                                {"__exit__", entry<paused_exit>, METH_VARARGS, nullptr},
+PyMethodDef paused_methods[] = {{"__enter__", entry<locked<paused_enter>>, METH_NOARGS, nullptr},
+                                {"__exit__", entry<locked<paused_exit>>, METH_VARARGS, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};
 PyType_Slot paused_slots[] = {{Py_tp_init, slot(entry<paused_init>)},
                               {Py_tp_dealloc, slot(dealloc<paused_clear>)},

@@ -21,7 +21,7 @@ PyObject* set_hook(PyObject*, PyObject* args) {
   const char* name;
   PyObject* f;
   if (!PyArg_ParseTuple(args, "sO", &name, &f)) return nullptr;
-  const std::pair<const char*, PyObject**> all[] = {
+  const std::pair<const char*, Shared<PyObject*>*> all[] = {
       {"error_from_code", &hooks.error_from_code}, {"build_graph", &hooks.build_graph}, {"graph_convert", &hooks.graph_convert},
       {"graph_read", &hooks.graph_read}, {"graph_named", &hooks.graph_named}, {"graph_scoped", &hooks.graph_scoped},
       {"graph_operator", &hooks.graph_operator},

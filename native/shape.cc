@@ -11,8 +11,8 @@ namespace tapeflow {
 namespace {
 
 constexpr int kPooledRank = 6;   // shapes of at most this rank are recycled
-constexpr int kPoolSize = 256;
-Shape* pool[kPoolSize];
+constexpr int kPoolSize = kFreeThreads ? 0 : 256;  // malloc has a pool for each thread
+Shape* pool[std::max(kPoolSize, 1)];
 int pooled = 0;
 
 size_t bytes_for(int rank) { return sizeof(Shape) + sizeof(int64_t) * std::max(rank - 1, 0); }
@@ -34,16 +34,16 @@ Shape* Shape::make(int rank, const int64_t* dims) {
     }
   }
   Shape* s;
-  if (rank <= kPooledRank && pooled > 0) {
+  if (kPoolSize > 0 && rank <= kPooledRank && pooled > 0) {
     s = pool[--pooled];
   } else {
     s = static_cast<Shape*>(std::malloc(bytes_for(std::max(rank, kPooledRank))));
     if (!s) throw std::bad_alloc();
   }
-  s->refs = 1;
+  s->refs = {1};
   s->rank = rank;
   s->size = empty ? 0 : size;
-  s->py = nullptr;
+  s->py = {nullptr};
   for (int i = 0; i < rank; ++i) s->dims[i] = dims[i];
   return s;
 }
@@ -51,7 +51,7 @@ Shape* Shape::make(int rank, const int64_t* dims) {
 Shape* Shape::scalar() {
   static Shape* one = [] {
     auto* s = static_cast<Shape*>(std::calloc(1, bytes_for(0)));
-    s->refs = 1;  // never drops to 0
+    s->refs = {1};  // never drops to 0
     s->size = 1;
     return s;
   }();

@@ -1,31 +1,40 @@
-// A fully known shape: immutable, shared by all tensors that have it. Counted under the GIL.
+// A fully known shape: immutable, shared by all tensors that have it.
 #pragma once
 #include <Python.h>
 
 #include <cstdint>
 #include <string>
 
+#include "free_threads.h"
+
 namespace tapeflow {
 
 constexpr int kMaxRank = 254;  // TensorFlow's limit
 
 struct Shape {
-  int32_t refs;
+  Count<int32_t> refs;
   int32_t rank;
   int64_t size;        // product of dims
-  PyObject* py;        // the TensorShape of it, made on first use
+  Shared<PyObject*> py;  // the TensorShape of it, made on first use
   int64_t dims[1];     // rank of them
 
   // Both throw Error on a negative dimension, a rank over kMaxRank or a product over 2^63 - 1.
   static Shape* make(int rank, const int64_t* dims);  // new reference
   static Shape* scalar();                             // new reference
 
-  Shape* retain() { ++refs; return this; }
-  void release() { if (--refs == 0) destroy(this); }
+  Shape* retain() {
+    if (!eternal()) refs.up();
+    return this;
+  }
+  void release() {
+    if (!eternal() && refs.down()) destroy(this);
+  }
   bool same(const Shape* o) const;
   std::string str() const;      // "[2,3]", as in TensorFlow's messages
 
  private:
+  // That of scalars is not counted where threads would wait for each other's counting.
+  bool eternal() const { return kFreeThreads && rank == 0; }
   static void destroy(Shape*);
 };
 

@@ -1,6 +1,7 @@
 #include "tape.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "ref.h"
 
@@ -8,9 +9,14 @@ namespace tapeflow {
 
 namespace {
 
-int64_t epoch = 0;
+Leaf bits;  // of what follows, when it is changed
+Shared<int64_t> epoch;
 uint64_t bits_taken = 0;
-int64_t bit_epoch[64];
+Shared<int64_t> bit_epoch[64];
+
+// Of the marks of tensors: those of one are changed together.
+Leaf marks[64];
+Leaf& marks_of(const Tensor* t) { return marks[reinterpret_cast<uintptr_t>(t) / 64 % 64]; }
 
 void append(Tape* tape, const CallRecord& c) {
   OpDef* op = c.op;
@@ -64,17 +70,27 @@ void publish_active_tapes() {
 }
 
 void give_up_bit(Tape* t) {
-  if (t->bit >= 0) bits_taken &= ~(uint64_t{1} << t->bit);
+  if (t->bit < 0) return;
+  const std::lock_guard hold(bits);
+  bits_taken &= ~(uint64_t{1} << t->bit);
   t->bit = -1;
+}
+
+// Whether there was one.
+bool take_bit(Tape* t) {
+  const std::lock_guard hold(bits);
+  if (!~bits_taken) return false;
+  t->bit = __builtin_ctzll(~bits_taken);
+  bits_taken |= uint64_t{1} << t->bit;
+  t->epoch = epoch + 1;
+  bit_epoch[t->bit] = t->epoch;  // before the epoch begins, for marks
+  epoch = t->epoch;
+  return true;
 }
 
 void start_recording(Tape* t) {
   if (!t->paused) {
-    if (!t->entered && ~bits_taken) {
-      t->bit = __builtin_ctzll(~bits_taken);
-      bits_taken |= uint64_t{1} << t->bit;
-      t->epoch = bit_epoch[t->bit] = ++epoch;
-    } else {
+    if (t->entered || !take_bit(t)) {
       fill_ids(t);  // entered again, or the 65th: by set
     }
     t->entered = true;
@@ -101,13 +117,16 @@ void mark(Tape* tape, Tensor* t) {
     tape->ids->insert(t->id);
     return;
   }
+  const std::lock_guard hold(marks_of(t));
+  const int64_t now = epoch;
   // Bits that a later tape took over since are no longer this tensor's.
-  for (uint64_t w = t->watch; w; w &= w - 1) {
+  uint64_t watch = t->watch;
+  for (uint64_t w = watch; w; w &= w - 1) {
     const int b = __builtin_ctzll(w);
-    if (bit_epoch[b] > t->watch_epoch) t->watch &= ~(uint64_t{1} << b);
+    if (bit_epoch[b] > t->watch_epoch) watch &= ~(uint64_t{1} << b);
   }
-  t->watch |= uint64_t{1} << tape->bit;
-  t->watch_epoch = epoch;
+  t->watch = watch | uint64_t{1} << tape->bit;
+  t->watch_epoch = now;
 }
 
 void release_entry(Tape* tape, const Entry e) {
@@ -176,6 +195,7 @@ void watch_variable(Tape* tape, Variable* v, Tensor* value) {
 void record(const CallRecord& c) {
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];
+    const Critical alone(reinterpret_cast<PyObject*>(tape));
     bool watched = false;
     for (int i = 0; i < c.n_in && !watched; ++i) watched = trainable(c.in[i]->dtype) && watches(tape, c.in[i]);
     if (!watched) continue;
@@ -201,6 +221,7 @@ OwnedTensor read_variable(Variable* v) {
   if (!value) throw Error(Code::kFailedPrecondition, "Error while reading a variable: it is uninitialized.");
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];
+    const Critical alone(reinterpret_cast<PyObject*>(tape));
     if (tape->watch_accessed ? !v->trainable && tape->variables->empty() : tape->variables->empty()) continue;
     bool known = watches(tape, value.get());
     if (known) continue;
@@ -218,6 +239,7 @@ void read_handle(Variable* v) {
   const OwnedTensor value = read_variable(v);
   for (int k = 0; k < thread_state.n_tapes; ++k) {
     Tape* tape = thread_state.tapes[k];
+    const Critical alone(reinterpret_cast<PyObject*>(tape));
     if (!watches(tape, value.get()) || watches(tape, v->handle)) continue;
     tape->aliases->push_back(Alias{v->handle->id, v->id});
     mark(tape, v->handle);

@@ -35,7 +35,8 @@ struct Break { OpDef* op; int64_t in[3]; int64_t out; };
 
 struct Tape {
   PyObject_HEAD
-  bool persistent, watch_accessed, recording, paused, entered, in_gradient;
+  bool persistent, watch_accessed, paused, entered, in_gradient;
+  Shared<bool> recording;
   int bit;                       // -1: by set
   int64_t epoch;                 // when the bit was acquired
   int64_t uid;
@@ -121,7 +122,8 @@ inline bool trainable(DType d) {
 }
 
 inline bool watches(const Tape* tape, const Tensor* t) {
-  if (tape->bit >= 0) return (t->watch >> tape->bit & 1) && t->watch_epoch >= tape->epoch;
+  // First the epoch: another thread's mark takes away the bits of former tapes before it sets a later one.
+  if (tape->bit >= 0) return t->watch_epoch >= tape->epoch && (t->watch >> tape->bit & 1);
   return tape->ids->count(t->id) != 0;
 }
 

@@ -13,7 +13,7 @@ PyTypeObject* TapeType = nullptr;
 
 namespace {
 
-int64_t next_uid = 1;
+Count<int64_t> last_uid;
 
 Tape* as_tape(PyObject* o) { return reinterpret_cast<Tape*>(o); }
 
@@ -28,7 +28,7 @@ PyObject* tape_new(PyTypeObject* type, PyObject*, PyObject*) {
   t->breaks = new std::vector<Break>;
   t->bit = -1;
   t->watch_accessed = true;
-  t->uid = next_uid++;
+  t->uid = last_uid.next();
   return made.release();
 }
 
@@ -256,17 +256,17 @@ void tape_dealloc(PyObject* self) {
 }
 
 PyMethodDef tape_methods[] = {
-    {"__enter__", entry<tape_enter>, METH_NOARGS, nullptr},
-    {"__exit__", method(entry<tape_exit>), METH_FASTCALL, nullptr},
-    {"_watch", entry<tape_watch>, METH_O, nullptr},
-    {"_pause", entry<tape_pause>, METH_NOARGS, nullptr},
-    {"_resume", entry<tape_resume>, METH_NOARGS, nullptr},
-    {"watched_variables", entry<tape_variables>, METH_NOARGS, "Variables watched by this tape, in order of first use."},
-    {"reset", entry<tape_reset>, METH_NOARGS, "Forgets everything recorded so far."},
-    {"_gradient", method(entry<tape_gradient>), METH_FASTCALL, nullptr},
-    {"_release", entry<release_all>, METH_NOARGS, nullptr},
-    {"_entries", entry<tape_entries>, METH_NOARGS, nullptr},
-    {"_breaks", entry<tape_breaks>, METH_NOARGS, nullptr},
+    {"__enter__", entry<locked<tape_enter>>, METH_NOARGS, nullptr},
+    {"__exit__", method(entry<locked<tape_exit>>), METH_FASTCALL, nullptr},
+    {"_watch", entry<locked<tape_watch>>, METH_O, nullptr},
+    {"_pause", entry<locked<tape_pause>>, METH_NOARGS, nullptr},
+    {"_resume", entry<locked<tape_resume>>, METH_NOARGS, nullptr},
+    {"watched_variables", entry<locked<tape_variables>>, METH_NOARGS, "Variables watched by this tape, in order of first use."},
+    {"reset", entry<locked<tape_reset>>, METH_NOARGS, "Forgets everything recorded so far."},
+    {"_gradient", method(entry<locked<tape_gradient>>), METH_FASTCALL, nullptr},
+    {"_release", entry<locked<release_all>>, METH_NOARGS, nullptr},
+    {"_entries", entry<locked<tape_entries>>, METH_NOARGS, nullptr},
+    {"_breaks", entry<locked<tape_breaks>>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef tape_members[] = {
     {"_persistent", T_BOOL, offsetof(Tape, persistent), READONLY, nullptr},
@@ -291,7 +291,8 @@ PyType_Spec tape_spec = {"tapeflow._native.Tape", sizeof(Tape), 0,
 PyObject* are_sources(PyObject*, PyObject* list) {
   if (!PyList_Check(list)) return PyErr_Format(PyExc_TypeError, "expected a list, got %.100s", Py_TYPE(list)->tp_name);
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    PyObject* o = PyList_GET_ITEM(list, i);
+    const Ref owned(element_of(list, i));
+    PyObject* o = owned.get();
     const bool symbolic = PyObject_TypeCheck(o, TensorBaseType);
     if (!symbolic && !(is_variable(o) && reinterpret_cast<Variable*>(o)->dtype != DType::kInvalid)) Py_RETURN_FALSE;
   }
@@ -304,17 +305,20 @@ PyObject* record_custom(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "UO!O!O", &name, &PyList_Type, &outputs, &PyList_Type, &inputs, &backward)) return nullptr;
   std::vector<OwnedTensor> in, out;  // a variable's may have to be waited for, and the lists change meanwhile
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(outputs); ++i) {
-    PyObject* o = PyList_GET_ITEM(outputs, i);
+    const Ref owned(element_of(outputs, i));
+    PyObject* o = owned.get();
     if (!is_tensor(o)) return PyErr_Format(PyExc_TypeError, "outputs must be tensors, not %R", o);
     out.push_back(OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); ++i) {
-    PyObject* o = PyList_GET_ITEM(inputs, i);
+    const Ref owned(element_of(inputs, i));
+    PyObject* o = owned.get();
     if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
     in.push_back(is_variable(o) ? read_variable(reinterpret_cast<Variable*>(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
   }
   const auto n_in = static_cast<int>(in.size()), n_out = static_cast<int>(out.size());
   for (Tape* tape : active_tapes()) {  // no Python code runs from here on
+    const Critical alone(reinterpret_cast<PyObject*>(tape));
     bool watched = false;
     for (const OwnedTensor& t : in) watched = watched || (trainable(t->dtype) && watches(tape, t.get()));
     if (!watched) continue;

@@ -6,6 +6,7 @@
 #include <numpy/arrayobject.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -20,19 +21,19 @@ PyTypeObject* TensorType;
 
 namespace {
 
-constexpr int kFreeMax = 512;
-Tensor* free_tensors[kFreeMax];
+constexpr int kFreeMax = kFreeThreads ? 0 : 512;  // without a GIL, the interpreter's allocator has a list for each thread
+Tensor* free_tensors[std::max(kFreeMax, 1)];
 int n_free;
-int64_t last_id;
+Count<int64_t> last_id;  // without a GIL, of the last block of ids that a thread took
 
-PyObject* device_names;    // list of str
-PyObject* copy_to_device;  // (tensor, device name) -> tensor
+Shared<PyObject*> device_names;    // list of str
+Shared<PyObject*> copy_to_device;  // (tensor, device name) -> tensor
 
 // The object alone, without memory; takes over the shape's reference. The collector tracks a
 // tensor only once it can be part of a cycle.
 inline Tensor* make(DType dtype, Shape* shape) {
   Tensor* t;
-  if (n_free > 0) {
+  if (kFreeMax > 0 && n_free > 0) {
     t = free_tensors[--n_free];
     PyObject_Init(object(t), TensorType);
   } else {
@@ -46,9 +47,9 @@ inline Tensor* make(DType dtype, Shape* shape) {
   t->buffer = nullptr;
   t->data = nullptr;
   t->payload = nullptr;
-  t->id = ++last_id;
-  t->watch = 0;
-  t->watch_epoch = 0;
+  t->id = next_tensor_id();
+  t->watch = {0};
+  t->watch_epoch = {0};
   t->dtype = dtype;
   t->device = 0;
   t->dict = nullptr;
@@ -57,6 +58,7 @@ inline Tensor* make(DType dtype, Shape* shape) {
 }
 
 void track(Tensor* t) {
+  const Critical alone(object(t));
   if ((t->dict || t->payload) && !PyObject_GC_IsTracked(object(t))) PyObject_GC_Track(object(t));
 }
 
@@ -115,7 +117,8 @@ PyObject* get_none(PyObject*, void*) { Py_RETURN_NONE; }
 
 PyObject* get_device(PyObject* o, void*) {
   const Py_ssize_t i = tensor(o)->device;
-  if (device_names && i < PyList_GET_SIZE(device_names)) return Py_NewRef(PyList_GET_ITEM(device_names, i));
+  PyObject* names = device_names;
+  if (names && i < PyList_GET_SIZE(names)) return Py_NewRef(PyList_GET_ITEM(names, i));
   return PyUnicode_FromFormat("/job:localhost/replica:0/task:0/device:%s:%zd", i ? "GPU" : "CPU", i ? i - 1 : i);
 }
 
@@ -378,7 +381,7 @@ bool make_types(PyObject* module) {
 PyObject* set_device_names(PyObject*, PyObject* names) {
   PyObject* list = PySequence_List(names);
   if (!list) return nullptr;
-  Py_XSETREF(device_names, list);
+  replace(&device_names, list);
   Py_RETURN_NONE;
 }
 
@@ -437,7 +440,16 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-int64_t next_tensor_id() { return ++last_id; }
+int64_t next_tensor_id() {
+#ifdef Py_GIL_DISABLED
+  constexpr int64_t kBlock = 4096;
+  thread_local int64_t last __attribute__((tls_model("initial-exec"))) = 0;
+  if (last % kBlock == 0) last = last_id.next(kBlock) - kBlock;  // the first is 1, as 0 stands for none
+  return ++last;
+#else
+  return last_id.next();
+#endif
+}
 
 PyObject* beside(Tensor* t, const Tensor* like) {
   if (t->device == like->device) return object(t);
@@ -538,8 +550,7 @@ PyObject* tensor_shape_object(Shape* shape) {
   if (!hooks.tensor_shape) return dims.release();
   PyObject* made = PyObject_CallOneArg(hooks.tensor_shape, dims.get());
   if (!made) return nullptr;
-  if (!shape->py) shape->py = Py_NewRef(made);
-  return made;
+  return Py_NewRef(publish(&shape->py, made));
 }
 
 bool init_tensor(PyObject* module) {

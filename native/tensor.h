@@ -16,8 +16,8 @@ struct Tensor {
   char* data;           // first element; null when payload holds the elements
   PyObject* payload;    // strings, resources, variants: a NumPy object array; accelerators: a jax.Array
   int64_t id;           // unique; tapes know tensors by it
-  uint64_t watch;       // which recording tapes watch it (see tape.h)
-  int64_t watch_epoch;
+  Shared<uint64_t> watch;       // which recording tapes watch it (see tape.h)
+  Shared<int64_t> watch_epoch;
   DType dtype;
   uint8_t device;       // index in the device list; 0 is the host
   PyObject* dict;
@@ -31,7 +31,9 @@ struct Tensor {
   template <typename T> T* as() { return reinterpret_cast<T*>(data); }
   template <typename T> const T* as() const { return reinterpret_cast<const T*>(data); }
   // Nobody but the holder of the one reference can see its memory.
-  bool unshared() const { return Py_REFCNT(this) == 1 && buffer && buffer->refs == 1 && buffer->writable; }
+  bool unshared() const {
+    return sole_reference(reinterpret_cast<const PyObject*>(this)) && buffer && buffer->refs.is_one() && buffer->writable;
+  }
 };
 
 extern PyTypeObject* TensorBaseType;  // tf.Tensor: symbolic tensors derive from it too

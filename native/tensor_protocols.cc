@@ -25,14 +25,16 @@ bool plain_scalar(const Tensor* t) { return t->rank() == 0 && t->on_host(); }
 struct Iterator {
   PyObject_HEAD
   Tensor* over;
-  int64_t next;
+  Count<int64_t> last;  // counted from 1
 };
 PyTypeObject* IteratorType;
 
 PyObject* iterator_next(PyObject* self) {
   auto* it = reinterpret_cast<Iterator*>(self);
-  if (it->next >= it->over->dim(0)) return nullptr;
-  return tensor_getitem(object(it->over), Ref(PyLong_FromLongLong(it->next++)).get());
+  if (it->last.n >= it->over->dim(0)) return nullptr;
+  const int64_t next = it->last.next() - 1;
+  if (next >= it->over->dim(0)) return nullptr;  // another thread was faster
+  return tensor_getitem(object(it->over), Ref(PyLong_FromLongLong(next)).get());
 }
 
 void iterator_dealloc(PyObject* self) {
@@ -195,7 +197,7 @@ PyObject* tensor_iterate(PyObject* o) {
   auto* it = PyObject_New(Iterator, IteratorType);
   if (!it) return nullptr;
   it->over = tensor(Py_NewRef(o));
-  it->next = 0;
+  it->last = {0};
   return reinterpret_cast<PyObject*>(it);
 }
 

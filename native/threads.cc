@@ -10,7 +10,7 @@ namespace tapeflow {
 
 namespace {
 
-int count = 0;         // 0: not yet decided
+Shared<int> count{0};  // 0: not yet decided
 bool forked = false;   // the OpenMP pool's threads exist in the parent only
 
 int cores() {
@@ -21,7 +21,8 @@ int cores() {
 
 void in_forked_child() {
   forked = true;
-  count = quiet_team = 1;
+  count = 1;
+  quiet_team = 1;
 #ifdef _OPENMP
   omp_set_num_threads(1);  // oneDNN asks OpenMP how many threads there are
 #endif
@@ -54,7 +55,8 @@ SignalsWait::SignalsWait([[maybe_unused]] int threads) {
 
 int intra_op_threads() {
   if (count == 0) {
-    pthread_atfork(nullptr, nullptr, in_forked_child);
+    static const int registered = pthread_atfork(nullptr, nullptr, in_forked_child);
+    (void)registered;
     set_intra_op_threads(0);
   }
   return count;

@@ -11,6 +11,8 @@
 #include <omp.h>
 #endif
 
+#include "free_threads.h"
+
 namespace tapeflow {
 
 int intra_op_threads();            // 1 in a forked child: the pool's threads did not come along
@@ -18,8 +20,8 @@ void set_intra_op_threads(int n);  // 0: as many as the process may use cores
 
 // Rough work, in ns, above which a kernel lets go of the GIL and above which it splits. Tests set them to 1, so that all
 // kernels do both.
-inline int64_t release_gil_ns = 20'000;
-inline int64_t parallel_ns = 40'000;
+inline Shared<int64_t> release_gil_ns{20'000};
+inline Shared<int64_t> parallel_ns{40'000};
 
 // Instructions that plans of this thread run before they hear Ctrl-C again. None are left after a long kernel.
 inline constexpr int kNone = -1;
@@ -28,7 +30,7 @@ inline thread_local int patience __attribute__((tls_model("initial-exec"))) = 16
 // Threads that compute without the GIL, which the end of the interpreter does not stop (see exit.cc).
 inline std::atomic<int> unlocked_threads = 0;
 
-// Releases the GIL for its scope when the estimated work is worth it, and a scope around it has not. No Python object
+// Releases the GIL for its scope (without one: lets the interpreter stop all other threads meanwhile) when the estimated work is worth it, and a scope around it has not. No Python object
 // may be created, freed or counted meanwhile.
 class ReleaseGil {
  public:

@@ -120,7 +120,7 @@ bool UpdateLock::wait(bool to_read) {
     // A signal handler's wait ends here when what it interrupted has got the lock.
     const bool again = held();
     // A reader only waits for what is half written: who has the lock may in turn wait for the reader's own.
-    if (again || (to_read && !kAlwaysTaken && !writing_.load(kOrder))) {
+    if (again || (to_read && !writing_.load(kOrder))) {
       if (leave()) break;
       if (again) ++depth_;
       return again;

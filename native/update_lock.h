@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "free_threads.h"
+
 namespace tapeflow {
 
 // The address says which thread this is.
@@ -16,7 +18,7 @@ extern uint32_t fork_count;
 // Held by one thread, which may take it again, from the reading of a value until what was computed of it is written.
 // Waiting threads let go of the GIL, hear Ctrl-C and get the lock in the order in which they came. A thread that waits
 // for several takes them in one order (see VariableLocks). The GIL must be held in all calls; where the interpreter has
-// none, the lock is what orders its users.
+// none, what a thread does while it has the lock has happened when the next one gets it.
 //
 // In a forked child, locks of threads that only the parent has are free; values that these were writing cannot be read.
 class UpdateLock {
@@ -32,21 +34,16 @@ class UpdateLock {
   }
 
   // Whether the memory of the value is being written, so that readers wait. For the holder to set.
-  void set_writing(bool writing) { writing_.store(writing, std::memory_order_relaxed); }
+  void set_writing(bool writing) { writing_.store(writing, std::memory_order_release); }
 
   // Whether the value can be read without the lock.
-  bool readable() const { return !kAlwaysTaken && (!writing_.load(std::memory_order_relaxed) || held()); }
+  bool readable() const { return !writing_.load(std::memory_order_acquire) || held(); }
   // Like acquire, for a reader; false: it is not taken, as nobody writes any more.
   bool acquire_to_read() { return try_acquire() || wait(true); }
 
  private:
-#ifdef Py_GIL_DISABLED
-  static constexpr bool kAlwaysTaken = true;
-  static constexpr auto kOrder = std::memory_order_seq_cst;
-#else
-  static constexpr bool kAlwaysTaken = false;  // the GIL orders all changes of the fields
-  static constexpr auto kOrder = std::memory_order_relaxed;
-#endif
+  // A GIL orders all changes of the fields.
+  static constexpr auto kOrder = kFreeThreads ? std::memory_order_seq_cst : std::memory_order_relaxed;
   bool held() const { return owner_.load(std::memory_order_relaxed) == &this_thread; }
   bool try_acquire() {
     if (held()) {
@@ -59,7 +56,7 @@ class UpdateLock {
   }
   bool take(const void* thread) {
     const void* nobody = nullptr;
-    if (kAlwaysTaken) {
+    if (kFreeThreads) {
       if (!owner_.compare_exchange_strong(nobody, thread)) return false;
     } else {
       if (owner_.load(kOrder) != nobody) return false;
@@ -81,7 +78,7 @@ class UpdateLock {
   int32_t depth_ = 0;                  // the owner's
   std::atomic<int32_t> waiting_{0};    // how many threads
   std::atomic<bool> writing_{false};
-  uint32_t taken_at_ = 0;              // fork_count then
+  Shared<uint32_t> taken_at_{0};       // fork_count then
 };
 
 }  // namespace tapeflow

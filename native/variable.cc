@@ -58,23 +58,23 @@ AddRows rows_of(DType d) {
 }  // namespace
 
 Tensor* handle_of(Variable* v) {
-  if (v->handle) return v->handle;
+  if (Tensor* known = v->handle) return known;
   const Ref weak(PyWeakref_NewRef(reinterpret_cast<PyObject*>(v), nullptr));
   Ref payload(PyObject_CallOneArg(make_payload, weak.get()));
   ShapeRef s(Shape::scalar());
   OwnedTensor made(object_tensor(DType::kResource, s.get(), payload.release()));
-  if (!v->handle) v->handle = made.leak();  // Python ran: another thread may have been here
-  return v->handle;
+  return publish(&v->handle, made.leak());  // Python ran: another thread may have been here
 }
 
-Variable* variable_behind(const Tensor* handle) {
+OwnedVariable variable_behind(const Tensor* handle) {
   PyObject* found = element_object(handle);
-  PyObject* v = found && PyWeakref_Check(found) ? referent(found) : nullptr;
-  return v && is_variable(v) ? self_of(v) : nullptr;
+  if (!found || !PyWeakref_Check(found)) return {};
+  Ref v = referent(found);
+  return v && is_variable(v.get()) ? OwnedVariable(self_of(v.release())) : OwnedVariable();
 }
 
-Variable* variable_of(const Tensor* handle) {
-  Variable* v = variable_behind(handle);
+OwnedVariable variable_of(const Tensor* handle) {
+  OwnedVariable v = variable_behind(handle);
   if (!v) throw Error(Code::kFailedPrecondition, "The variable of this handle is gone: it was deleted.");
   return v;
 }
@@ -89,23 +89,42 @@ void check_set(const Variable* v) {
 
 OwnedTensor awaited_snapshot(Variable* v) {
   const Ref owned = Ref::share(reinterpret_cast<PyObject*>(v));
-  const bool locked = v->value.lock_.acquire_to_read();
-  OwnedTensor value = OwnedTensor::share(v->value.tensor_);
-  if (locked) v->value.lock_.release();
-  return value;
+  for (;;) {
+    const bool locked = v->value.lock_.acquire_to_read();
+    OwnedTensor value;
+    bool readable;
+    {
+      const std::lock_guard hold(v->value.leaf_);
+      readable = v->value.lock_.readable();  // without a GIL, another thread may have begun to write
+      if (readable) value = OwnedTensor::share(v->value.tensor_);
+    }
+    if (locked) v->value.lock_.release();
+    if (readable) return value;
+  }
 }
 
 OwnedTensor value_of(const Tensor* handle) {
-  Variable* v = variable_of(handle);
-  check_set(v);
-  return snapshot(v);
+  const OwnedVariable v = variable_of(handle);
+  check_set(v.get());
+  return snapshot(v.get());
 }
 
 // -- the value ---------------------------------------------------------------------------------------
 
 Tensor* VariableValue::writable() {
   // Dropping the old value may run code that looks at the new one.
-  while (!tensor_->unshared() || tensor_->dict || tensor_->weakrefs) {
+  for (;;) {
+    {
+      const std::lock_guard hold(leaf_);
+      Tensor* t = tensor_;
+      if (t->unshared() && !t->dict && !t->weakrefs) {
+        // The elements change, so for tapes it is another tensor.
+        t->id = next_tensor_id();
+        t->watch = 0;
+        lock_.set_writing(true);
+        return t;
+      }
+    }
     if (!tensor_->on_host()) throw unimplemented("An update in place of a variable that is not on the host.");
     OwnedTensor copy(new_tensor(tensor_->dtype, tensor_->shape));
     {
@@ -119,48 +138,28 @@ Tensor* VariableValue::writable() {
     }
     exchange(std::move(copy));
   }
-  // The elements change, so for tapes it is another tensor.
-  tensor_->id = next_tensor_id();
-  tensor_->watch = 0;
-  lock_.set_writing(true);
-  return tensor_;
 }
 
-WritableValue::WritableValue(Variable* v) : v_(v) {
-  Py_INCREF(v_);
-  try {
-    v_->value.lock_.acquire();
-  } catch (...) {
-    Py_DECREF(v_);
-    throw;
-  }
-}
+WritableValue::WritableValue(OwnedVariable v) : v_(std::move(v)) { v_->value.lock_.acquire(); }
 
-WritableValue::WritableValue(const Tensor* handle) : WritableValue(variable_of(handle)) { check_set(v_); }
+WritableValue::WritableValue(const Tensor* handle) : WritableValue(variable_of(handle)) { check_set(v_.get()); }
 
 WritableValue::~WritableValue() {
   v_->value.lock_.set_writing(false);
   v_->value.lock_.release();
-  Py_DECREF(v_);
 }
 
-VariableLocks::VariableLocks(Variable* const* variables, int64_t n) : VariableLocks(n) {
-  std::copy(variables, variables + n, given_);
-  lock(n);
-}
-
-void VariableLocks::lock(int64_t n) {
-  for (; n_ < n; ++n_) {
-    Py_INCREF(given_[n_]);
-    distinct_ = distinct_ && (n_ == 0 || given_[n_ - 1]->id < given_[n_]->id);
-  }
+void VariableLocks::lock() {
+  const auto before = [](const Variable* a, const Variable* b) { return a->id < b->id; };
+  Variable** const end = given_ + n_;
+  distinct_ = std::adjacent_find(given_, end, [&](Variable* a, Variable* b) { return !before(a, b); }) == end;
   if (!distinct_) {
-    ordered_ = given_ + n;
-    std::copy(given_, given_ + n, ordered_);
-    std::sort(ordered_, ordered_ + n, [](const Variable* a, const Variable* b) { return a->id < b->id; });
-    distinct_ = std::adjacent_find(ordered_, ordered_ + n) == ordered_ + n;
+    ordered_ = end;
+    std::copy(given_, end, ordered_);
+    std::sort(ordered_, ordered_ + n_, before);
+    distinct_ = std::adjacent_find(ordered_, ordered_ + n_) == ordered_ + n_;
   }
-  for (; n_locked_ < n; ++n_locked_) ordered_[n_locked_]->value.lock_.acquire();
+  for (; n_locked_ < n_; ++n_locked_) ordered_[n_locked_]->value.lock_.acquire();
 }
 
 void VariableLocks::unlock() noexcept {
@@ -177,10 +176,12 @@ VariableLocks::~VariableLocks() {
   if (given_ != space_) delete[] given_;
 }
 
-WritableValues::WritableValues(Tensor* const* handles, int64_t n) : VariableLocks(n) {
-  for (int64_t i = 0; i < n; ++i) check_set(given_[i] = variable_of(handles[i]));  // once set, for ever
-  lock(n);
-}
+WritableValues::WritableValues(Tensor* const* handles, int64_t n)
+    : VariableLocks(n, [handles](int64_t i) {
+        OwnedVariable v = variable_of(handles[i]);
+        check_set(v.get());  // once set, for ever
+        return v;
+      }) {}
 
 bool update_in_place(WritableValue& v, const Tensor* x, bool subtract) {
   const Tensor* now = v.now();
@@ -242,7 +243,7 @@ void destroy(PyObject* o) {
   if (v->weakrefs) PyObject_ClearWeakRefs(o);
   Py_CLEAR(v->dict);
   v->value.~VariableValue();
-  Py_CLEAR(v->handle);
+  Py_XDECREF(v->handle.value);
   type->tp_free(o);
   Py_DECREF(type);
 }
@@ -431,7 +432,7 @@ PyObject* update_locked(PyObject*, PyObject* args) {
     if (!is_variable(v)) return PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
   }
   return guarded([&] {
-    VariableLocks locks(reinterpret_cast<Variable* const*>(&PyTuple_GET_ITEM(variables, 0)), n);
+    VariableLocks locks(n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); });
     PyObject* result = PyObject_CallNoArgs(function);
     if (!result) throw PythonError();
     return result;

@@ -4,12 +4,15 @@
 // updates has a WritableValue, which holds the variable and its lock. There is no other way to the memory, so that a
 // kernel may let go of the GIL with what it has.
 #pragma once
+#include <mutex>
+
 #include "owned_tensor.h"
 #include "update_lock.h"
 
 namespace tapeflow {
 
 struct Variable;
+using OwnedVariable = Owned<Variable>;
 
 class VariableValue {
  public:
@@ -29,19 +32,21 @@ class VariableValue {
 
   Tensor* writable();                           // see WritableValue
   OwnedTensor exchange(OwnedTensor t) noexcept {
+    const std::lock_guard hold(leaf_);
     OwnedTensor old(tensor_);
     tensor_ = t.leak();
     return old;
   }
 
-  Tensor* tensor_ = nullptr;
+  Shared<Tensor*> tensor_{nullptr};
   UpdateLock lock_;
+  mutable Leaf leaf_;  // of tensor_, from looking at it until it is owned or known to be nobody else's, and written
 };
 
 struct Variable {
   PyObject_HEAD
   VariableValue value;
-  Tensor* handle;      // scalar resource tensor that stands for the variable as an op's input; made on first use
+  Shared<Tensor*> handle;  // scalar resource tensor that stands for the variable as an op's input; made on first use
   int64_t id;          // tapes know the variable by it, and locks of several are taken in its order
   DType dtype;
   bool trainable;
@@ -53,7 +58,11 @@ struct Variable {
 // The value, null where there is none; waits while another thread writes it.
 OwnedTensor awaited_snapshot(Variable* v);
 inline OwnedTensor snapshot(Variable* v) {
-  return v->value.lock_.readable() ? OwnedTensor::share(v->value.tensor_) : awaited_snapshot(v);
+  {
+    const std::lock_guard hold(v->value.leaf_);
+    if (v->value.lock_.readable()) return OwnedTensor::share(v->value.tensor_);
+  }
+  return awaited_snapshot(v);
 }
 
 extern PyTypeObject* VariableType;  // base of tf.Variable
@@ -70,11 +79,11 @@ inline bool is_cell(PyObject* o) {
 // The tensor that stands for v as an input of type resource. Borrowed.
 Tensor* handle_of(Variable* v);
 
-// The variable behind an input of type resource, initialised or not; null where there is none. Borrowed.
-Variable* variable_behind(const Tensor* handle);
+// The variable behind an input of type resource, initialised or not; null where there is none.
+OwnedVariable variable_behind(const Tensor* handle);
 
 // The same; throws FailedPrecondition where there is none.
-Variable* variable_of(const Tensor* handle);
+OwnedVariable variable_of(const Tensor* handle);
 
 // A snapshot of the value of the variable of this handle; throws FailedPrecondition when it is gone or uninitialised.
 OwnedTensor value_of(const Tensor* handle);
@@ -83,7 +92,7 @@ OwnedTensor value_of(const Tensor* handle);
 // for the lock was interrupted. A scope without the GIL lies within that of this.
 class WritableValue {
  public:
-  explicit WritableValue(Variable* v);
+  explicit WritableValue(Variable* v) : WritableValue(OwnedVariable::share(v)) {}
   explicit WritableValue(const Tensor* handle);  // throws FailedPrecondition where there is no variable or no value
   ~WritableValue();
   WritableValue(const WritableValue&) = delete;
@@ -96,14 +105,21 @@ class WritableValue {
   OwnedTensor exchange(OwnedTensor t) noexcept { return v_->value.exchange(std::move(t)); }
 
  private:
-  Variable* v_;
+  explicit WritableValue(OwnedVariable v);
+
+  OwnedVariable v_;
 };
 
 // Several variables, owned and locked until the end of the scope; one may come several times. All that is locked at a
 // time is locked by one of these, in the order of ids, so that threads never wait for each other in a circle.
 class VariableLocks {
  public:
-  VariableLocks(Variable* const* variables, int64_t n);
+  // get(i) gives the i-th of n, owned.
+  template <typename F>
+  VariableLocks(int64_t n, F&& get) : VariableLocks(n) {
+    for (; n_ < n; ++n_) given_[n_] = get(n_).leak();
+    lock();
+  }
   ~VariableLocks();
   VariableLocks(const VariableLocks&) = delete;
   VariableLocks& operator=(const VariableLocks&) = delete;
@@ -111,13 +127,12 @@ class VariableLocks {
   bool distinct() const { return distinct_; }  // none comes twice
 
  protected:
-  explicit VariableLocks(int64_t n)
-      : given_(2 * n <= kInline ? space_ : new Variable*[static_cast<size_t>(2 * n)]), ordered_(given_) {}
-  void lock(int64_t n);  // what given_ has
-
   Variable** given_;     // as they were given, n_ of them owned
 
  private:
+  explicit VariableLocks(int64_t n)
+      : given_(2 * n <= kInline ? space_ : new Variable*[static_cast<size_t>(2 * n)]), ordered_(given_) {}
+  void lock();
   void unlock() noexcept;
 
   static constexpr int64_t kInline = 8;

@@ -2,20 +2,20 @@
 #pragma once
 #include <Python.h>
 
+#include "ref.h"
+
 namespace tapeflow {
 
-// What `weak` refers to, nullptr once that is gone. Borrowed: it lives on while the caller holds the GIL and runs no
-// Python code, because whoever owned it before the call still does.
-inline PyObject* referent(PyObject* weak) {
-#if PY_VERSION_HEX >= 0x030d0000
+// What `weak` refers to; null once that is gone.
+inline Ref referent(PyObject* weak) {
   PyObject* found = nullptr;
+#if PY_VERSION_HEX >= 0x030d0000
   PyWeakref_GetRef(weak, &found);
-  Py_XDECREF(found);
-  return found;
 #else
-  PyObject* found = PyWeakref_GetObject(weak);
-  return found == Py_None ? nullptr : found;
+  found = PyWeakref_GetObject(weak);
+  found = found == Py_None ? nullptr : Py_NewRef(found);
 #endif
+  return Ref::or_null(found);
 }
 
 }  // namespace tapeflow

@@ -52,7 +52,11 @@ struct Memory {
 };
 
 Memory& memory() {
+#ifdef Py_GIL_DISABLED
+  static thread_local Memory m;
+#else
   static Memory m;
+#endif
   return m;
 }
 

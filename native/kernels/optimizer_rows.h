@@ -31,7 +31,7 @@ class RowSet {
 
 // What is remembered of a variable between updates: which rows of its slots may be other than zero. It holds as long as
 // the slots have the values that they had, which is asked of their tensors' ids. Of the variables updated last only.
-// The GIL must be held.
+// The GIL must be held; without one each thread remembers for itself.
 class KnownRows {
  public:
   // `values`: the variable and its slots.

@@ -39,8 +39,8 @@ bool variable_shape(KernelCall& c, const ShapeAttrs& attrs) {
 TAPEFLOW_ATTRS(AssignAttrs, validate_shape);
 
 bool assign(KernelCall& c, const AssignAttrs&) {
-  Variable* v = variable_behind(c.in[0]);
-  return v && replace_value(v, c.in[1]);
+  const OwnedVariable v = variable_behind(c.in[0]);
+  return v && replace_value(v.get(), c.in[1]);
 }
 
 template <bool subtract>

@@ -57,7 +57,7 @@ class Made {
 inline bool owned(const KernelCall& c, int i) {
   Tensor* t = c.in[i];
   for (int k = 0; k < c.n_in; ++k) if (k != i && c.in[k] == t) return false;
-  return i < 64 && (c.dying >> i & 1) && Py_REFCNT(t) == 1 && Py_REFCNT(t->payload) == 1 && !t->dict && !t->weakrefs;
+  return i < 64 && (c.dying >> i & 1) && sole_reference(reinterpret_cast<PyObject*>(t)) && sole_reference(t->payload) && !t->dict && !t->weakrefs;
 }
 
 // The list of input i, ready to be changed, as the output.
