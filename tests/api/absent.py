@@ -50,8 +50,7 @@ REASONS: dict[str, str] = {
     "Helpers of TensorFlow's own tests":
         "test.assert_equal_graph_def test.benchmark_config test.is_cpu_target_available "
         "test.StubOutForTesting",
-    "Not there yet":
-        "experimental.ExtensionTypeBatchEncoder types.experimental.distributed.* "
+    "Deprecated in TensorFlow: `tf.function(jit_compile=True)`, or `contrib.compiler.xla.compile` in graphs of 1.x":
         "xla.experimental.compile",
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorSpec
-from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.extension_spec import ExtensionTypeSpec
 from tapeflow.core.specs.protocol import (
     component_specs,
     flat_specs,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.specs.extension_batching import BatchableExtensionType, decoded, encoded
+from tapeflow.core.specs.protocol import batched, type_spec_of, unbatched
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.options import AutoShardPolicy
@@ -63,6 +65,10 @@ def of_worker(dataset: Any, count: int, index: int) -> tuple[Any, bool]:
 
 def shares(batch: Any, count: int) -> list[Any]:
     """The rows of a batch in so many parts, of which the last ones may be smaller."""
+    if isinstance(batch, BatchableExtensionType):
+        whole, spec = encoded(batch, 1), batched(unbatched(type_spec_of(batch)), None)
+        columns = [shares(part, count) for part in nest.flatten(whole)]
+        return [decoded(spec, nest.pack_sequence_as(whole, list(parts))) for parts in zip(*columns, strict=True)]
     rows = batch.shape[0]
     size = -(-(shape(batch)[0] if rows is None else rows) // count)
     return [batch[i * size : (i + 1) * size] for i in range(count)]

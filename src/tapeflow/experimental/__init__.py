@@ -16,8 +16,9 @@ from tapeflow.core.dtypes import (
     uint2,
     uint4,
 )
-from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionType
-from tapeflow.core.specs.extension_type import ExtensionTypeSpec as ExtensionTypeSpec
+from tapeflow.core.specs.extension_batching import BatchableExtensionType, ExtensionTypeBatchEncoder
+from tapeflow.core.specs.extension_spec import ExtensionTypeSpec as ExtensionTypeSpec
+from tapeflow.core.specs.extension_type import ExtensionType
 from tapeflow.data.optional import Optional
 from tapeflow.experimental import dlpack, extension_type, numpy
 from tapeflow.ops.api_dispatch import (
@@ -40,7 +41,8 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "DynamicRaggedShape", "RowPartition", "StructuredTensor",
-    "BatchableExtensionType", "ExtensionType", "ExtensionTypeSpec", "Optional", "async_clear_error", "async_scope",
+    "BatchableExtensionType", "ExtensionType", "ExtensionTypeBatchEncoder", "ExtensionTypeSpec", "Optional",
+    "async_clear_error", "async_scope",
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "dtensor", "extension_type", "float4_e2m1fn", "float8_e4m3b11fnuz",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "function_executor_type", "int2", "int4",

@@ -57,10 +57,10 @@ class Compiled:
 
     def make_plan(self, outputs: Sequence[SymbolicTensor]) -> Any:
         with collector_paused():
-            program = planning.function_program(self.graph, outputs, self._constants())
+            program = planning.function_program(self.graph, outputs, self.constants())
             return planning.compile_program(program)
 
-    def _constants(self) -> dict[int, Any]:
+    def constants(self) -> dict[int, Any]:
         return {
             id(inner): outer for outer, inner in self.graph.captures if isinstance(outer, _Eager)
         }
@@ -95,7 +95,7 @@ class Compiled:
         assert device_calls.graph_driver is not None
         held = [v for _, _, v in self._captured() if v is not None]
         return device_calls.graph_driver(
-            self.graph, outputs, self._constants(), held, arguments, self.drops_checks
+            self.graph, outputs, self.constants(), held, arguments, self.drops_checks
         )
 
     def inlined(self, arguments: Sequence[Any]) -> list[Any]:

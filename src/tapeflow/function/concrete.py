@@ -10,7 +10,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -212,6 +212,13 @@ class ConcreteFunction:
         from tapeflow.function.compiled_xla import CompiledByXla
 
         self._compiled = CompiledByXla(self._graph)
+
+    def compiler_ir(self, stage: str) -> str | bytes:
+        """What XLA compiles for this trace; see `Function.experimental_get_compiler_ir`."""
+        if type(self._compiled) is Compiled:
+            raise UnimplementedError(None, None, "XLA's programs need jax: pip install 'tapeflow[xla]'")
+        text: str | bytes = self._compiled.program_text(stage)
+        return text
 
     def _packed(self, outputs: list[Any]) -> Any:
         if self._single:

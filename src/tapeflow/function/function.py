@@ -220,6 +220,31 @@ class Function:
         call = call_of_specs(args, kwargs)
         return self._trace_for(call, exact=self.input_signature is None)
 
+    def experimental_get_compiler_ir(self, *args, **kwargs):
+        """What XLA compiles for arguments, or for specs of them, of a function made with `jit_compile=True`.
+
+        Returns:
+          A function of `stage`, a string: "hlo" and "stablehlo" (text, before optimizations), "optimized_hlo" (after
+          them), "optimized_hlo_dot" (for Graphviz); "hlo_serialized" and "optimized_hlo_serialized" (an
+          `HloModuleProto`), "optimized_hlo_proto_serialized" (an `HloProto`), as bytes. It also takes `device_name` or
+          `platform_name`; the program is that for the CPU.
+
+        Raises:
+          ValueError: for a function without `jit_compile=True`; when called, for another stage, an input of unknown
+            shape, and both a device and a platform.
+          UnimplementedError: where jax is missing; it names the extra to install.
+        """
+        if not self._jit_compile:
+            raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
+        concrete = self.get_concrete_function(*args, **kwargs)
+
+        def compiler_ir(stage: str = "hlo", device_name: str | None = None, platform_name: str | None = None) -> Any:
+            if device_name is not None and platform_name is not None:
+                raise ValueError("device_name and platform_name cannot be provided at the same time.")
+            return concrete.compiler_ir(stage)
+
+        return compiler_ir
+
     # Tracing.
 
     def _trace_for(self, call: Call, exact: bool = False) -> ConcreteFunction:

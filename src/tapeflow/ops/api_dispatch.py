@@ -13,6 +13,8 @@ from tapeflow import _native
 from tapeflow.core import stand_ins
 from tapeflow.core.public import dispatched, public
 from tapeflow.core.specs import extension_type
+from tapeflow.ops.array.sizes import shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import assertions
 from tapeflow.ops.math import comparison, reductions
 
@@ -293,10 +295,14 @@ stand_ins.register(_stand_in)
 
 
 def _all_equal(tensors: list[Any], others: list[Any]) -> Any:
-    pairs = [
-        reductions.reduce_all(comparison.equal(a, b)) for a, b in zip(tensors, others, strict=True)
-    ]
-    return reductions.reduce_all(pairs) if pairs else True
+    if len(tensors) != len(others):
+        return False
+    pairs = []
+    for a, b in zip(tensors, others, strict=True):
+        # Shapes that differ are not equal, even where one could be broadcast to the other.
+        for x, y in ((shape(a), shape(b)), (a, b)):
+            pairs.append(reductions.reduce_all(comparison.Equal(x, y, incompatible_shape_error=False)))
+    return reductions.reduce_all(stack(pairs)) if pairs else True
 
 
 extension_type.register_comparison(_all_equal)

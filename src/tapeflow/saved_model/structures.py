@@ -15,7 +15,7 @@ from tapeflow.core.sparse_tensor import SparseTensorSpec
 from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionTypeSpec
 from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
-from tapeflow.core.specs.extension_type import ExtensionTypeSpec
+from tapeflow.core.specs.extension_spec import ExtensionTypeSpec
 from tapeflow.core.specs.protocol import component_specs, parts_of_spec
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest

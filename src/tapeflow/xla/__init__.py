@@ -19,6 +19,13 @@ def compile_graph(
     return executable.compile_graph(graph, outputs, constants)
 
 
+def compiler_ir(graph: Any, constants: dict[int, Any], stage: str) -> str | bytes:
+    """What XLA makes of `graph`, a `FuncGraph` whose inputs have known shapes; see `tapeflow.xla.program_text`."""
+    from tapeflow.xla import executable, program_text
+
+    return program_text.text_of(executable.Executable(graph, graph.outputs, constants), stage)
+
+
 def __getattr__(name: str) -> Any:
     if name == "experimental":
         return importlib.import_module("tapeflow.xla.experimental")

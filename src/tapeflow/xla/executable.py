@@ -32,6 +32,7 @@ from tapeflow.xla.values import ListValue, VariableHandle, traced
 
 # How an input gets its value: from the call or once for all, as an array or as a variable.
 _ARRAY, _KEPT, _VARIABLE, _OWN_VARIABLE = range(4)
+_NO_ARRAYS = (dtypes.resource, dtypes.string, dtypes.variant)
 
 
 class Executable:
@@ -98,6 +99,29 @@ class Executable:
             _native.random_reserve(*key[1:], blocks)
         return self._tensors(results)
 
+    def lowered(self) -> Any:
+        """The graph as `jax.stages.Lowered`, for inputs of the shapes that it knows.
+
+        Raises ValueError for an input whose shape it does not know, or which is a variable that calls give.
+        """
+        given = [x for x, kept in zip(self.graph.inputs, self._constants, strict=True) if kept is None]
+        if any(x.dtype in _NO_ARRAYS or x.shape_tuple is None or None in x.shape_tuple for x in given):
+            raise ValueError(f"Only support static input shape but got inputs = {given}")
+        with jax.enable_x64(True):
+            specs = [jax.ShapeDtypeStruct(x.shape_tuple, x.dtype.as_numpy_dtype) for x in given]
+            arrays, variables, slots = self._inputs(specs)
+            state = [self._memory.array_of(_native.Variable.read_value(v)) for v in variables]
+            binding = (slots, tuple([v.dtype for v in variables]))
+            if self._streams is None:
+                self._streams = self._probe(binding, arrays, state)
+            positions = [jax.ShapeDtypeStruct((3,), np.uint64) for _ in self._streams]
+
+            def program(arrays: Any, state: Any, positions: Any) -> Any:
+                return self._trace(binding, arrays, state, positions)
+
+            program.__name__ = self.graph.name or program.__name__
+            return jax.jit(program).lower(arrays, state, positions)
+
     def _tensors(self, results: Sequence[Any]) -> list[Any]:
         tensor_of = self._memory.tensor_of
         return [
@@ -136,7 +160,7 @@ class Executable:
         return (_ARRAY, None) if constant is None else (_KEPT, self._memory.constant(constant))
 
     def _argument(self, x: TensorLike) -> Any:
-        return self._memory.array_of(x)
+        return x if isinstance(x, jax.ShapeDtypeStruct) else self._memory.array_of(x)
 
     def _run(self, binding: Any, arrays: list[Any], state: list[Any]) -> Any:
         """Results, new values of variables by number, and by how many blocks each random stream moved on."""

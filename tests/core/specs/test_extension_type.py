@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import typing
 from collections.abc import Mapping
 from typing import Any, Optional, Union
 
@@ -91,18 +93,54 @@ def test_bad_arguments(make, error, message):
         make()
 
 
+def _class_of(body):
+    return type(tf.experimental.ExtensionType)("Bad", (tf.experimental.ExtensionType,), body)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message"),
+    [
+        (list, "Unsupported type annotation 'list'"),
+        (typing.List[int], r"Unsupported type annotation typing.List\[int\]"),  # noqa: UP006 (programs spell it so)
+        (tuple[complex, ...] | int, "Unsupported type annotation 'complex'"),
+        (typing.Callable, "Unsupported type annotation typing.Callable"),
+        (tf.TensorSpec([None]), "Unsupported type annotation TensorSpec"),
+        (Mapping[tf.Tensor, int], "Mapping had a key 'Tensor'"),
+    ],
+)
+def test_annotations_that_no_field_has(annotation, message):
+    with pytest.raises(TypeError, match=f"In field 'x': {message}"):
+        _class_of({"__annotations__": {"x": annotation}})
+
+
+@pytest.mark.parametrize("name", ["self", "Spec", "_type_spec", "value_type", "_tf_extension_type_x", "flatten"])
+def test_reserved_names(name):
+    with pytest.raises(ValueError, match=f"Field '?{name}'? is reserved|must be a nested class"):
+        _class_of({"__annotations__": {name: int}, name: 3})
+
+
 def test_bad_classes():
-    class OfList(tf.experimental.ExtensionType):
-        x: list
-
-    with pytest.raises(TypeError, match="In field 'x': Unsupported type annotation 'list'"):
-        OfList([1])
-
     with pytest.raises(ValueError, match="Field y is missing a type annotation"):
 
         class Unannotated(tf.experimental.ExtensionType):
             x: tf.Tensor
             y = 3
+
+    with pytest.raises(TypeError, match=r"default value for x\[1\]: expected 'int', got 'str'"):
+
+        class WrongDefault(tf.experimental.ExtensionType):
+            x: tuple[int, ...] = (1, "b")
+
+    with pytest.raises(ValueError, match=r"Spec must be a nested class; got 12"):
+
+        class NoSpec(tf.experimental.ExtensionType):
+            Spec = 12
+
+    with pytest.raises(ValueError, match=r"must be directly subclassed from tf\.TypeSpec"):
+
+        class OtherSpec(tf.experimental.ExtensionType):
+            class Spec(tf.TensorSpec):
+                pass
 
     class Forgetful(tf.experimental.ExtensionType):
         x: tf.Tensor
@@ -110,8 +148,68 @@ def test_bad_classes():
         def __init__(self):
             pass
 
-    with pytest.raises(AttributeError, match="`x`"):
+    with pytest.raises(ValueError, match=r"Missing required fields: \{.x.\}"):
         Forgetful()
+
+    class Later(tf.experimental.ExtensionType):
+        x: Nowhere  # noqa: F821
+
+    with pytest.raises(TypeError, match="x: Unsupported type annotation 'Nowhere'"):
+        Later(x=1)
+
+
+def test_constructors_have_signatures():
+    """What follows a default without having one is given by keyword; defaults of tensors stay as they were written."""
+
+    class Own(tf.experimental.ExtensionType):
+        a: int = 1
+        b: typing.Annotated[tf.Tensor, "unit"]
+        c: tf.Tensor = [2.0]  # noqa: RUF012
+        d: Optional[typing.Annotated[int, "count"]] = None  # noqa: UP045
+
+    parameters = inspect.signature(Own.__init__).parameters
+    assert list(parameters) == ["self", "a", "b", "c", "d"]
+    assert inspect.signature(Own).parameters["b"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameters["b"].annotation is tf.Tensor
+    assert parameters["c"].default == [2.0]
+    assert inspect.signature(Own).return_annotation is Own
+    assert list(inspect.signature(Own.Spec.__init__).parameters) == ["self", "a", "b", "c", "d"]
+    assert Own(b=3).b.numpy() == 3
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        Own(1, 3)
+    with pytest.raises(TypeError, match="missing a required argument: 'c'"):
+        Own.Spec(1, b=tf.TensorSpec([]))
+
+    class More(Toy):
+        size: int
+
+    assert list(inspect.signature(More).parameters) == ["name", "price", "size"]
+    assert More("ball", 2.0, 3).size == 3
+
+
+def test_names_that_the_package_uses_are_free():
+    class Free(tf.experimental.ExtensionType):
+        _values: tf.Tensor
+        fields: tf.Tensor
+
+        def _finish(self):
+            return self._values
+
+    free = Free([1.0], [2])
+    assert free._finish().numpy() == [1.0]
+    assert tf.experimental.extension_type.as_dict(free).keys() == {"_values", "fields"}
+    assert free == Free([1.0], [2])
+
+
+def test_equality_compares_shapes_that_only_the_run_knows():
+    class One(tf.experimental.ExtensionType):
+        a: tf.Tensor
+
+    unknown = tf.TensorSpec(None, tf.int32)
+    same = tf.function(lambda x, y: One(x) == One(y), input_signature=[unknown, unknown])
+    assert same([1, 1], [1, 1])
+    assert not same([1, 1], [[1, 1]])
+    assert not same([1], [1, 1])
 
 
 def test_nothing_changes_it(masked):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.core.specs import field_types
-from tapeflow.core.specs.extension_type import ExtensionType, ExtensionTypeSpec, with_values
+from tapeflow.core.specs.extension_fields import PREFIX, ExtensionTypeField, with_values
+from tapeflow.core.specs.extension_type import ExtensionType
 
 
 class _OwnFields:
@@ -14,8 +15,8 @@ class _OwnFields:
     def __init__(self, **fields: Any):
         self.__dict__.update(fields)
 
-    def _fields_of(self) -> dict[str, Any]:
-        return dict.fromkeys((name for name in self.__dict__ if name != "_under_construction"), Any)
+    def _tf_extension_type_fields(self) -> tuple[ExtensionTypeField, ...]:
+        return tuple(ExtensionTypeField(name, Any) for name in self.__dict__ if name != PREFIX)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Cannot set attribute `{name}`. AnonymousExtensionType instances are immutable.")
@@ -27,8 +28,12 @@ class _OwnFields:
 class AnonymousExtensionType(_OwnFields, ExtensionType):
     """An extension type whose fields are those of each value; all of them can be read, none be set."""
 
-    class Spec(_OwnFields, ExtensionTypeSpec):
+    __init__ = _OwnFields.__init__
+
+    class Spec(_OwnFields):
         """Describes such a value by its fields."""
+
+        __init__ = _OwnFields.__init__
 
         @classmethod
         def _deserialize(cls, serialization: Any) -> Any:

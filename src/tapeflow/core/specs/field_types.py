@@ -60,30 +60,43 @@ def _is_composite(annotation: Any) -> bool:
     return isinstance(annotation, type) and hasattr(annotation, "_type_spec")
 
 
-def _is_union(annotation: Any) -> bool:
+def is_union(annotation: Any) -> bool:
+    """Whether an annotation names several types."""
     return typing.get_origin(annotation) in (typing.Union, types.UnionType)
 
 
 def check(name: str, annotation: Any) -> None:
-    """Raises TypeError for an annotation that says nothing here of a field."""
-    if annotation in _PLAIN or annotation in (None, Any, _native.Tensor, TensorShape, dtypes.DType):
+    """Raises TypeError for an annotation that no field can have."""
+    try:
+        _check(annotation, False)
+    except TypeError as error:
+        raise TypeError(f"In field {name!r}: {error}") from None
+
+
+def _check(annotation: Any, of_key: bool) -> None:
+    """`of_key`: whether it is the type of the keys of a mapping, which tensors cannot be."""
+    if annotation in _PLAIN or annotation in (None, dtypes.DType):
         return
-    if isinstance(annotation, TypeSpec) or _is_composite(annotation):
-        return
-    if isinstance(annotation, type) and (
-        issubclass(annotation, TypeSpec) or annotation is TensorShape
-    ):
+    if annotation in (_native.Tensor, TensorShape) or _is_composite(annotation):
+        if of_key:
+            raise TypeError(f"Mapping had a key {annotation.__name__!r} with type {type(annotation).__name__!r}")
         return
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if _is_union(annotation) or origin is tuple:
+    if is_union(annotation) or origin is tuple:
         for part in arguments:
             if part is not Ellipsis:
-                check(name, part)
-        return
-    if origin in _MAPPINGS and arguments and arguments[0] in _PLAIN:
-        check(name, arguments[1])
-        return
-    raise TypeError(f"In field {name!r}: Unsupported type annotation {_spelled(annotation)}")
+                _check(part, of_key)
+    elif origin in _MAPPINGS and arguments:
+        _check(arguments[0], True)
+        _check(arguments[1], of_key)
+    else:
+        raise TypeError(f"Unsupported type annotation {_spelled(annotation)}")
+
+
+def holds_tensors(annotation: Any) -> bool:
+    """Whether a value of this type may have tensors in it."""
+    parts = [part for part in typing.get_args(annotation) if part is not Ellipsis]
+    return annotation is _native.Tensor or _is_composite(annotation) or any(map(holds_tensors, parts))
 
 
 def _spelled(annotation: Any) -> str:
@@ -100,8 +113,8 @@ def convert(value: Any, annotation: Any, path: str, of_spec: bool) -> Any:
 
     Raises TypeError that names the path to what does not fit.
     """
-    if annotation is _native.Tensor or isinstance(annotation, TensorSpec):
-        return _tensor(value, annotation, path, of_spec)
+    if annotation is _native.Tensor:
+        return _tensor(value, path, of_spec)
     if annotation is Any:
         return value
     if annotation in _PLAIN or annotation is None:
@@ -113,11 +126,7 @@ def convert(value: Any, annotation: Any, path: str, of_spec: bool) -> Any:
         return as_shape(value)
     if annotation is dtypes.DType:
         return dtypes.as_dtype(value)
-    if isinstance(annotation, TypeSpec):
-        if not annotation.is_compatible_with(value):
-            raise _wrong(path, str(annotation), value)
-        return value
-    if _is_union(annotation):
+    if is_union(annotation):
         return _alternative(value, annotation, path, of_spec)
     origin = typing.get_origin(annotation)
     if origin is tuple:
@@ -142,23 +151,19 @@ def convert(value: Any, annotation: Any, path: str, of_spec: bool) -> Any:
     return value
 
 
-def _tensor(value: Any, annotation: Any, path: str, of_spec: bool) -> Any:
+def _tensor(value: Any, path: str, of_spec: bool) -> Any:
     if of_spec:
         if not isinstance(value, TensorSpec):
             raise _wrong(path, "a TensorSpec", value)
         return value
     if isinstance(value, _native.Tensor):
-        tensor = value
-    else:
-        try:
-            if value is None:
-                raise TypeError
-            tensor = convert_to_tensor(value)
-        except (TypeError, ValueError):
-            raise _wrong(path, "a Tensor", value) from None
-    if isinstance(annotation, TensorSpec) and not annotation.is_compatible_with(tensor):
-        raise TypeError(f"{path}: expected a Tensor compatible with {annotation}, got {tensor}")
-    return tensor
+        return value
+    try:
+        if value is None:
+            raise TypeError
+        return convert_to_tensor(value)
+    except (TypeError, ValueError):
+        raise _wrong(path, "a Tensor", value) from None
 
 
 def _alternative(value: Any, annotation: Any, path: str, of_spec: bool) -> Any:

@@ -138,7 +138,7 @@ def by_leaf(specs: RaggedTensorSpec, flat: Sequence[Any]):
     def make(batch: Sequence[Tensor]):
         columns = zip(*[element.flatten(value) for value in batch])
         made = [
-            stacking.stack_ragged(column, leaf) if isinstance(leaf, RaggedTensorSpec) else stack(list(column))
+            stacking.stack_ragged(column, leaf) if stacking.is_row(leaf) else stack(list(column))
             for column, leaf in zip(columns, flat)
         ]
         return element.unflatten(specs, iter(made))

@@ -15,11 +15,17 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionTypeSpec
+from tapeflow.core.specs.extension_batching import (
+    BatchableExtensionType,
+    BatchableExtensionTypeSpec,
+    decoded,
+    encoded,
+    encoding_specs,
+)
+from tapeflow.core.specs.extension_spec import ExtensionTypeSpec
 from tapeflow.core.specs.protocol import (
     batched,
     flat_specs,
-    from_fitting_tensors,
     type_spec_of,
     unbatched,
 )
@@ -75,9 +81,7 @@ def stacked(elements: Sequence[Any]):
     if hasattr(first, "from_recipe"):
         return stacked_datasets(elements)
     if isinstance(first, BatchableExtensionType):
-        columns = zip(*[nest.flatten(value, expand_composites=True) for value in elements])
-        parts = [stack_tensors(list(column)) for column in columns]
-        return from_fitting_tensors(batched(type_spec_of(first), len(elements)), parts)
+        return stack_ragged(elements, type_spec_of(first))
     raise TypeError(f"Elements of type {type(first).__name__} cannot be batched.")
 
 
@@ -216,12 +220,19 @@ def ragged_spec(leaf: TensorSpec, kind: DType):
 
 
 def is_row(spec):
-    """Whether values of a spec are rows of a ragged tensor: tensors, of which batches are ragged again."""
+    """Whether values of a spec are, or have, rows of a ragged tensor: tensors, of which batches are ragged again."""
+    if isinstance(spec, BatchableExtensionTypeSpec):
+        return any(map(is_row, nest.flatten(encoding_specs(spec))))
     return isinstance(spec, RaggedTensorSpec) and spec.ragged_rank == 0
 
 
 def stack_ragged(column, spec):
-    """Leaves along a new first axis: ragged where `spec`, made by `ragged_spec`, is."""
+    """Leaves along a new first axis: ragged where `spec`, made by `ragged_spec`, is or has parts that are."""
+    if isinstance(spec, BatchableExtensionTypeSpec):
+        encodings = [encoded(value) for value in column]
+        columns = zip(*map(nest.flatten, encodings))
+        parts = [stack_ragged(*pair) for pair in zip(columns, nest.flatten(encoding_specs(spec)))]
+        return decoded(batched(spec, len(column)), nest.pack_sequence_as(encodings[0], parts))
     if not isinstance(spec, RaggedTensorSpec) or isinstance(column[0], RaggedTensor):
         return stacked(list(column))
     arrays = [np.asarray(leaf) for leaf in column]
@@ -328,7 +339,7 @@ def outer_size(leaf):
     if hasattr(leaf, "from_recipe"):
         return len(leaf._stacked)
     if isinstance(leaf, BatchableExtensionType):
-        return int(nest.flatten(leaf, expand_composites=True)[0].shape[0])
+        return outer_size(nest.flatten(encoded(leaf, 1))[0])
     if not leaf.shape.rank:
         raise InvalidArgumentError(None, None, "Input element must have a non-scalar value in each component.")
     return int(leaf.shape[0])
@@ -341,8 +352,9 @@ def slices_of(leaf):
     if hasattr(leaf, "from_recipe"):
         return leaf._stacked.__getitem__
     if isinstance(leaf, BatchableExtensionType):
-        spec, parts = unbatched(type_spec_of(leaf)), nest.flatten(leaf, expand_composites=True)
-        return lambda number: from_fitting_tensors(spec, [part[number] for part in parts])
+        spec, whole = unbatched(type_spec_of(leaf)), encoded(leaf, 1)
+        parts = [slices_of(part) for part in nest.flatten(whole)]
+        return lambda number: decoded(spec, nest.pack_sequence_as(whole, [part(number) for part in parts]))
     if not isinstance(leaf, SparseTensor):
         return leaf.__getitem__
     indices = leaf.indices.numpy()

@@ -279,7 +279,7 @@ def _raised_at(error: BaseException) -> str:
 
 def _fresh_plan(compiled: Compiled) -> Any:
     program = planning.function_program(
-        compiled.graph, compiled.outputs, compiled._constants(), numbers={}
+        compiled.graph, compiled.outputs, compiled.constants(), numbers={}
     )
     return planning.compile_program(program)
 

@@ -114,7 +114,7 @@ def map_fn(
     """
     _require_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
-    if "tapeflow.core.specs.extension_type" in sys.modules:  # the program may have types of its own
+    if "tapeflow.core.specs.extension_batching" in sys.modules:  # the program may have types of its own
         from tapeflow.ops.control import mapping_composite
 
         if mapping_composite.concerns(elems, signature):

@@ -1,14 +1,19 @@
-"""map_fn over extension types that can be batched: as a map over the tensors that they are made of."""
+"""map_fn over extension types that can be batched: as a map over the parts that they are encoded as."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from tapeflow.core import dtypes
-from tapeflow.core.specs.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
-from tapeflow.core.specs.protocol import batched, component_specs, from_components, unbatched
-from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.specs.extension_batching import (
+    BatchableExtensionType,
+    BatchableExtensionTypeSpec,
+    decoded,
+    encoded,
+    encoding_specs,
+)
+from tapeflow.core.specs.protocol import batched, unbatched
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.specs.type_specs import type_spec_from_value
 from tapeflow.core.structures import nest
 
@@ -20,54 +25,45 @@ def concerns(elems: Any, signature: Any) -> bool:
     )
 
 
-def _element_spec(value: Any) -> Any:
-    spec = type_spec_from_value(value)
-    return (
-        TensorSpec(spec.shape[1:], spec.dtype) if isinstance(spec, TensorSpec) else unbatched(spec)
+def _encoded(values: Any, minimum_rank: int = 0) -> Any:
+    return nest.map_structure(
+        lambda v: encoded(v, minimum_rank) if isinstance(v, BatchableExtensionType) else v, values
     )
 
 
-def _composed(specs: Any, tensors: list[Any]) -> Any:
-    """The structure of `specs` of its tensors."""
-    each = iter(tensors)
-
-    def one(spec: Any) -> Any:
-        if not isinstance(spec, BatchableExtensionTypeSpec):
-            return next(each)
-        return from_components(spec, [next(each) for _ in component_specs(spec)])
-
-    return nest.map_structure(one, specs)
+def _decoded(specs: Any, parts: Any) -> Any:
+    return nest.map_structure_up_to(
+        specs, lambda s, v: decoded(s, v) if isinstance(s, BatchableExtensionTypeSpec) else v, specs, parts
+    )
 
 
-def _dtypes(specs: Any) -> list[Any]:
-    return [
-        dtypes.as_dtype(getattr(part, "dtype", part))
-        for spec in nest.flatten(specs)
-        for part in (
-            component_specs(spec) if isinstance(spec, BatchableExtensionTypeSpec) else [spec]
-        )
-    ]
+def _wanted(spec: Any) -> Any:
+    """What map_fn has to know of results of a spec."""
+    if isinstance(spec, BatchableExtensionTypeSpec):
+        return nest.map_structure(_wanted, encoding_specs(spec))
+    return spec.dtype if isinstance(spec, TensorSpec) else spec
 
 
 def map_components(
     map_fn: Callable[..., Any], fn: Callable[..., Any], elems: Any, signature: Any, **options: Any
 ) -> Any:
-    """`map_fn` of the tensors that `elems` are made of; the results put together as the signature says."""
-    specs = nest.map_structure(_element_spec, elems)
+    """`map_fn` of the parts that `elems` are encoded as; the results decoded as the signature says."""
+    specs = nest.map_structure(lambda e: unbatched(type_spec_from_value(e)), elems)
     promised = specs if signature is None else signature
     found: list[Any] = []
 
-    def of_tensors(parts: list[Any]) -> list[Any]:
-        result = fn(_composed(specs, parts))
+    def of_parts(parts: Any) -> Any:
+        result = fn(_decoded(specs, parts))
         found[:] = [nest.map_structure(type_spec_from_value, result)]
-        return nest.flatten(result, expand_composites=True)
+        return _encoded(result)
 
-    tensors = nest.flatten(elems, expand_composites=True)
-    mapped = map_fn(of_tensors, tensors, fn_output_signature=_dtypes(promised), **options)
+    mapped = map_fn(
+        of_parts, _encoded(elems, 1), fn_output_signature=nest.map_structure(_wanted, promised), **options
+    )
     # What the function was seen to give says more than what was promised.
     of_one = found[0] if found else promised
-    size = mapped[0].shape[0] if mapped and mapped[0].shape.rank else None
+    size = next((v.shape[0] for v in nest.flatten(mapped) if v.shape.rank), None)
     batch = nest.map_structure(
-        lambda s: batched(s, size) if isinstance(s, BatchableExtensionTypeSpec) else s, of_one
+        lambda s: batched(s, size) if isinstance(s, TypeSpec) else s, of_one
     )
-    return _composed(batch, mapped)
+    return _decoded(batch, mapped)

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
-from tapeflow.core.specs.extension_type import BatchableExtensionType
+from tapeflow.core.specs.extension_batching import BatchableExtensionType
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.rows import identity
@@ -126,10 +126,6 @@ class DynamicRaggedShape(ShapeLayout, BatchableExtensionType):
     def rank(self):
         inner = self.inner_rank
         return None if inner is None else inner + len(self._row_partitions)
-
-    @property
-    def _type_spec(self) -> Any:
-        return type(self).Spec.from_value(self)
 
     def with_dtype(self, dtype: DTypeLike):
         """The same with sizes of int32 or int64."""

@@ -9,7 +9,8 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.public import public_methods
-from tapeflow.core.specs.extension_type import BatchableExtensionType, ExtensionType
+from tapeflow.core.specs.extension_batching import BatchableExtensionType
+from tapeflow.core.specs.extension_type import ExtensionType
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.ops.ragged.axis import positive_axis

@@ -1,5 +1,10 @@
 """tf.types.experimental: types for annotations, and those that functions are traced by."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.specs.trace_type import SupportsTracingProtocol, TraceType
 from tapeflow.function.atomic import AtomicFunction
@@ -11,6 +16,13 @@ Callable = ConcreteFunction
 GenericFunction = Function
 PolymorphicFunction = Function
 
+
+def __getattr__(name: str) -> Any:
+    if name != "distributed":
+        raise AttributeError(f"module 'tapeflow.types.experimental' has no attribute {name!r}")
+    return importlib.import_module("tapeflow.types.experimental.distributed")
+
+
 __all__ = [
     "AtomicFunction",
     "Callable",
@@ -21,4 +33,5 @@ __all__ = [
     "SupportsTracingProtocol",
     "TensorLike",
     "TraceType",
+    "distributed",
 ]
