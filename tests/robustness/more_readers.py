@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
@@ -28,6 +29,9 @@ from tapeflow.contrib.gan.eval import classifiers
 from tapeflow.contrib.learn.datasets import base
 from tapeflow.contrib.session_bundle import session_bundle
 from tapeflow.contrib.timeseries import input_pipeline
+from tapeflow.core.files import snappy
+from tapeflow.core.files.crc32c import crc32c, mask
+from tapeflow.core.files.wire import varint
 from tapeflow.data.iteration import state_coding
 from tapeflow.keras.utils.archives import extract_archive
 from tapeflow.ops.queue.reader_state import ExampleReader, FixedReader, LineReader, WorkReader
@@ -534,9 +538,30 @@ def _constants(path):
     return tf.raw_ops.ImmutableConst(dtype=tf.float32, shape=[4, 5], memory_region_name=str(path))
 
 
+def _compressed():
+    """Bytes that snappy would make: as they are, with a length before them, and the three kinds of copies."""
+    copies = b"\x15\x07" + b"\xee\x05\x00" + b"\x37\x09\0\0\0"
+    return b"\x98\x01" + b"\x18abcdefg" + b"\xf0\x3d" + bytes(range(62)) + copies
+
+
+def _compressed_table():
+    """The table of one entry whose block is compressed."""
+    plain = b"\0\3\x08key" + b"value567" + bytes(4) + b"\1\0\0\0"
+    block = bytes([len(plain), (len(plain) - 1) << 2]) + plain
+    whole, index = _with_checksum(block, 1), b"\0\3\2kez" + bytes([0, len(block)]) + bytes(4) + b"\1\0\0\0"
+    place = varint(len(whole)) + varint(len(index))
+    return whole + _with_checksum(index, 0) + (b"\0\0" + place).ljust(40, b"\0") + write_table([])[-8:]
+
+
+def _with_checksum(block, method):
+    return block + bytes([method]) + struct.pack("<I", mask(crc32c(bytes([method]), crc32c(block))))
+
+
 MORE_READERS = {
     "entries of a checkpoint": (_inner(_checkpoint, _index, ENTRIES), _read_entries, list(ENTRIES)),
     "checkpoint of version 1": (content(lambda: VERSION_1), _all, [""]),
+    "compressed table": (content(_compressed_table), lambda p: read_table(p.read_bytes(), str(p)), [""]),
+    "compressed block": (content(_compressed), lambda p: snappy.expanded(p.read_bytes()), [""]),
     "entries of version 1": (_inner(lambda p: p.write_bytes(VERSION_1), lambda p: p, FIRST),
                              _read_first, list(FIRST)),
     "graph of objects": (_object_graph, _read_object_graph, [""]),

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tapeflow.core.errors import DataLossError
+from tapeflow.core.files import snappy
 from tapeflow.core.files.crc32c import crc32c, mask, unmask
 from tapeflow.core.files.wire import read_varint, varint
 
@@ -134,9 +135,9 @@ def _block(data: Any, start: int, size: int) -> Any:
     block, trailer = data[start : start + size], data[start + size : start + size + 5]
     if crc32c(trailer[:1], crc32c(block)) != unmask(struct.unpack("<I", trailer[1:])[0]):
         raise ValueError("block checksum mismatch")
-    if trailer[0] != 0:
+    if trailer[0] > 1:
         raise ValueError(f"blocks compressed by method {trailer[0]} cannot be read")
-    return block
+    return snappy.expanded(block) if trailer[0] else block
 
 
 def _entries(block: Any) -> Iterable[tuple[bytes, bytes]]:

@@ -20,6 +20,7 @@ from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.files import tensor_proto
 from tapeflow.core.public import public
+from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.interchange import attributes, trust
 from tapeflow.graph.interchange.function_bodies import Functions
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
@@ -360,7 +361,11 @@ class Loader:
         if not 0 <= index < len(self.meta.asset_file_def):
             raise ValueError(f"The SavedModel in {self.folder} has no asset {index}")
         filename = self.meta.asset_file_def[index].filename
-        return Asset(reading.asset_path(self.folder, filename))
+        asset = Asset(reading.asset_path(self.folder, filename))
+        graph = context.current_graph()
+        if graph is not None:
+            graph.add_to_collection(GraphKeys.ASSET_FILEPATHS, asset.asset_path)
+        return asset
 
     def _make_constant(self, number: int, node: Any, is_slot: bool) -> Any:
         found = self.constants.get(node.constant.operation)

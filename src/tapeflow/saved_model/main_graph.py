@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -223,6 +224,22 @@ class MainGraph:
 
     # Signatures.
 
+    def _input(self, name: str, x: Any, default: Any) -> str:
+        """The placeholder of an input. Raises ValueError for a default that is none of what it may be."""
+        name = _safe(name)
+        if default is None:
+            return self.placeholder(x.dtype, x.shape, name)
+        if default.dtype != x.dtype or not x.shape.is_compatible_with(default.shape):
+            raise ValueError(
+                f"The default of '{name}' is {default.dtype.name} of shape {default.shape}, but it takes "
+                f"{x.dtype.name} of shape {x.shape}."
+            )
+        value = self.constant(default, f"{name}/input")
+        return self.node(
+            "PlaceholderWithDefault", name, [value], [x.shape], dtype=(x.dtype, "type"),
+            shape=(TensorShape(x.shape), "shape"),
+        )  # fmt: skip
+
     def signature(
         self, key: str, concrete: Any, function: str, definition: Any, captured: Sequence[str]
     ) -> Any:
@@ -230,9 +247,11 @@ class MainGraph:
         made = protos.SignatureDef(method_name=PREDICT_METHOD_NAME)
         inputs = []
         for name, x in zip(concrete._names, concrete.graph.inputs, strict=False):
-            node = self.placeholder(x.dtype, x.shape, f"{key}_{name}")
+            node = self._input(f"{key}_{name}", x, concrete.defaults.get(name))
             made.inputs[name].CopyFrom(_info(f"{node}:0", x))
             inputs.append(node)
+            if name in concrete.defaults:
+                made.defaults[name].CopyFrom(tensor_proto.of_tensor(concrete.defaults[name]))
         shapes = [y.shape for y in concrete.graph.outputs]
         node = self.call(function, definition, [*inputs, *captured], shapes)
         at = 0
@@ -250,6 +269,12 @@ class MainGraph:
                 composite.type_spec.CopyFrom(spec.type_spec_value)
                 composite.components.extend(infos)
         return made
+
+
+def _safe(name: str) -> str:
+    """A name that a scope can have."""
+    plain = re.sub(r"[^A-Za-z0-9_.\\-]", "_", name)
+    return plain if re.match("[A-Za-z0-9.]", plain) else f".{plain}"
 
 
 def _at(node: str, number: int) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tapeflow import _native
-from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
+from tapeflow.function.function_type import sanitized
 from tapeflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 # An object with a function of this name has it for its signature.
@@ -47,7 +49,15 @@ class RestoredConcreteFunction(ConcreteFunction):
 
 
 class SignatureFunction(RestoredConcreteFunction):
-    """A signature: called by the names of its tensors, a single one also by position."""
+    """A signature: called by the names of its tensors, a single one also by position.
+
+    A name may be given as the identifier that is made of it.
+
+    Attributes:
+      defaults: tensors that servers take for inputs which a request leaves out, by name.
+    """
+
+    defaults: Mapping[str, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises TypeError for arguments that are missing, too many or no tensors."""
@@ -63,7 +73,10 @@ class SignatureFunction(RestoredConcreteFunction):
         if twice:
             raise TypeError(f"{self.function_name}() got two values for {', '.join(sorted(twice))}")
         given.update(kwargs)
-        missing = [name for name in names if name not in given]
+        keys = self._structured_input_signature[1]
+        spelled = {sanitized(key): key for key in keys}
+        given = {key if key in keys else spelled.get(sanitized(key), key): x for key, x in given.items()}
+        missing = [name for name in names if name not in given and spelled.get(sanitized(name)) not in given]
         if missing:
             raise TypeError(
                 f"{self.pretty_printed_signature()} missing required arguments: {', '.join(missing)}."
@@ -122,28 +135,49 @@ def canonical(signatures: Any) -> SignatureMap:
                 "used as a signature."
             )
         made[key] = concrete if type(concrete) is SignatureFunction else _wrapped(key, concrete)
+        if isinstance(function, Function) and made[key] is not concrete:
+            made[key].defaults = _defaults(function, concrete._names)
     return SignatureMap(made)
+
+
+def _defaults(function: Function, names: Sequence[str]) -> dict[str, Any]:
+    """The tensors that arguments of a function have by default, by the names of the last ones."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(function.python_function).parameters.values()
+    given = [p.default for p in parameters if p.kind in positional and p.default is not p.empty]
+    flat = nest.flatten(given)
+    if not flat:
+        return {}
+    pairs = zip(names[-len(flat) :], flat, strict=False)
+    return {name: value for name, value in pairs if isinstance(value, _native.Tensor)}
+
+
+def _specs(concrete: Any, names: Sequence[str]) -> list[TensorSpec]:
+    """What a function was traced for: `set_shape` in it says more of its inputs, but not of what callers may give."""
+    specs = nest.flatten(concrete.structured_input_signature, expand_composites=False)
+    specs = [each for each in specs if isinstance(each, TypeSpec)]
+    if len(specs) != len(names) or not all(isinstance(each, TensorSpec) for each in specs):
+        specs = concrete.graph.inputs[: len(names)]
+    return [TensorSpec(each.shape, each.dtype, name) for each, name in zip(specs, names, strict=True)]
 
 
 def _wrapped(key: str, concrete: Any) -> SignatureFunction:
     names = list(concrete._names)
-    inputs = concrete.graph.inputs[: len(names)]
+    keys = [sanitized(name) for name in names]
 
     def signature_wrapper(**tensors: Any) -> Any:
-        outputs = concrete.call_flat([tensors[name] for name in names])
+        outputs = concrete.call_flat([tensors[each] for each in keys])
         return _named(outputs, concrete.graph_name, key)
 
     own = getattr(concrete, "function_name", "")
     if own.isidentifier():
         signature_wrapper.__name__ = f"signature_wrapper_{own}"
-    specs = {
-        name: TensorSpec(x.shape, x.dtype, name) for name, x in zip(names, inputs, strict=True)
-    }
+    specs = dict(zip(keys, _specs(concrete, names), strict=True))
+    named = dict(zip(keys, names, strict=True))
     traced = Function(signature_wrapper, autograph=False).get_concrete_function(**specs)
     # What was captured by the function alone must be known to be reached by it.
-    made = SignatureFunction(
-        traced.graph, traced.function_name, traced.structured_input_signature, sorted(names)
-    )
+    ordered = [named[each] for each in sorted(named)]
+    made = SignatureFunction(traced.graph, traced.function_name, traced.structured_input_signature, ordered)
     made.parameter_names = ()
     made.graph.function_attrs = concrete.graph.function_attrs
     return made
