@@ -101,3 +101,19 @@ def test_what_updates_depend_on():
         assert len(layer.updates) == 4
         assert len(layer.get_updates_for(a)) == len(layer.get_updates_for(b)) == 2
         assert layer.get_updates_for(None) == []
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2, 3), (3, 2, 3), (4, 3), (2, 1, 1, 3)])
+@pytest.mark.parametrize("known", [True, False])
+def test_the_moving_variance_is_that_of_all_there_is(shape, known):
+    layer = tf.keras.layers.BatchNormalization(momentum=0.0)
+    layer.build([None, *shape[1:]])
+    x = np.random.default_rng(0).normal(size=shape).astype("float32")
+    function = tf.function(
+        lambda x: layer(x, training=True),
+        input_signature=[tf.TensorSpec(shape if known else [None] * (len(shape) - 1) + [3])],
+    )
+    for call in (function, lambda x: layer(x, training=True)):
+        layer.moving_variance.assign(np.ones(3))
+        call(x)
+        np.testing.assert_allclose(layer.moving_variance, x.var(tuple(range(len(shape) - 1))), rtol=1e-4, atol=1e-6)

@@ -220,3 +220,16 @@ def test_penalties_of_outputs():
     assert [float(loss) for loss in layer.losses] == [9.0]
     layer(np.ones([0, 2], "float32"))
     assert [float(loss) for loss in layer.losses] == [0.0]
+
+
+@pytest.mark.parametrize("name", ["GroupNormalization", "LayerNormalization", "RMSNormalization"])
+def test_normalization_in_half_precision(name):
+    """Sums of squares, which half precision cannot hold, are those of single precision."""
+    arguments = {"groups": 2} if name == "GroupNormalization" else {}
+    x = np.random.default_rng(0).normal(2000.0, 300.0, size=(2, 3, 8)).astype("float32")
+    exact, half = (getattr(keras.layers, name)(dtype=dtype, **arguments) for dtype in ("float32", "mixed_float16"))
+    assert half(x).dtype == tf.float16
+    np.testing.assert_allclose(half(x).numpy(), exact(x).numpy(), atol=4e-3)
+    assert half(keras.Input([3, 8])).dtype == "float16"
+    if name != "RMSNormalization":
+        np.testing.assert_allclose(half(x * 100).numpy(), exact(x * 100).numpy(), atol=4e-3)

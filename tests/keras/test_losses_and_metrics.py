@@ -80,7 +80,7 @@ def test_metrics(name):
 
 
 def test_bad_reduction():
-    with pytest.raises(ValueError, match="Invalid Reduction Key"):
+    with pytest.raises(ValueError, match="Invalid value for argument `reduction`"):
         losses.MeanSquaredError(reduction="x")
 
 

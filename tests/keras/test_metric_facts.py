@@ -137,7 +137,7 @@ def test_reductions():
         ("sum", 13.0), ("sum_over_batch_size", 6.5), ("mean_with_sample_weight", 3.25), (None, [1.0, 12.0]),
     ):  # fmt: skip
         np.testing.assert_allclose(loss(reduction=reduction)(y, p, sample_weight=weights), expected)
-    with pytest.raises(ValueError, match="Invalid Reduction Key"):
+    with pytest.raises(ValueError, match="Invalid value for argument `reduction`"):
         loss(reduction="some")
     assert loss(dtype="float64")(y, p).dtype == tf.float64
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.annotations import AxisLike, TensorLike
@@ -20,7 +20,7 @@ from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import abs as absolute
 from tapeflow.ops.math.elementwise import exp, expm1, sign, sqrt, square
-from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.math.sorting import sort
 from tapeflow.ops.math.trigonometric import log_sigmoid as nn_log_sigmoid
 from tapeflow.ops.math.trigonometric import sigmoid, tanh
@@ -134,12 +134,12 @@ def softsign(x: TensorLike):
 
 
 @tensor_function
-def softmax(x, axis: int = -1):
+def softmax(x, axis: Any = -1):
     """exp(x) / sum(exp(x)) along `axis`.
 
     Args:
       x: a tensor, or what can be converted to one.
-      axis: the axis along which the results add up to 1.
+      axis: the axis along which the results add up to 1, or several.
 
     Returns:
       A tensor of the shape of x.
@@ -152,7 +152,15 @@ def softmax(x, axis: int = -1):
     """
     if keras_2() and (convert_to_tensor(x).shape.rank or 2) < 2:
         raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
+    if isinstance(axis, (tuple, list)):
+        return exp(_log_softmax_over(x, axis))
     return nn_softmax(x, axis=axis)
+
+
+def _log_softmax_over(x: TensorLike, axes: Sequence[int]):
+    """log(softmax(x)) along several axes together."""
+    x = convert_to_tensor(x)
+    return x - reduce_logsumexp(x, axis=list(axes), keepdims=True)
 
 
 @tensor_function
@@ -343,11 +351,13 @@ def log_softmax(x: TensorLike, axis: AxisLike = -1):
 
     Args:
       x: a tensor, or what can be converted to one.
-      axis: the axis, an integer.
+      axis: the axis, an integer, or several.
 
     Returns:
       A tensor of the shape of x.
     """
+    if isinstance(axis, (tuple, list)):
+        return _log_softmax_over(x, axis)
     return nn_log_softmax(x, axis=axis)
 
 

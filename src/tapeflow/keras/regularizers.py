@@ -133,7 +133,7 @@ class OrthogonalRegularizer(Regularizer):
         if inputs.shape.rank != 2:
             raise ValueError(
                 "Inputs to OrthogonalRegularizer must have rank 2. Received: "
-                f"inputs.shape == {inputs.shape}"
+                f"inputs.shape{' == ' if keras_2() else '='}{inputs.shape}"
             )
         by_rows = self.mode == "rows"
         vectors = l2_normalize(inputs, axis=1 if by_rows else 0)
@@ -172,7 +172,7 @@ l1 = L1
 l2 = L2
 orthogonal_regularizer = OrthogonalRegularizer
 _NAMES: dict[str, Any] = {
-    "L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2,
+    "L1L2": L1L2, "L1": L1, "L2": L2, "l1": L1, "l2": L2, "l1_l2": l1_l2, "l1l2": L1L2,
     "OrthogonalRegularizer": OrthogonalRegularizer, "orthogonal_regularizer": OrthogonalRegularizer,
 }  # fmt: skip
 

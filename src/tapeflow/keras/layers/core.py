@@ -298,6 +298,14 @@ class SameShape(Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
+    def _as_wide_floats(self, x: Tensor):
+        """Numbers in a dtype of at least 32 bits, for sums that half precision cannot hold; as they are in Keras 2."""
+        if keras_2():
+            return self._as_floats(x)
+        if x.dtype.is_floating and x.dtype.size > 2:
+            return x
+        return cast(x, "float64" if self.compute_dtype == "float64" else "float32")
+
     def _as_floats(self, x):
         """Numbers that are no floats in the dtype that the layer computes in."""
         return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, self.compute_dtype)
@@ -353,7 +361,9 @@ class ActivityRegularization(SameShape):
         return inputs
 
     def get_config(self):
-        return {**super().get_config(), "l1": self.l1, "l2": self.l2}
+        config = super().get_config()
+        config.pop("activity_regularizer", None)  # made of the others
+        return {**config, "l1": self.l1, "l2": self.l2}
 
 
 class Dropout(SameShape):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Configurable, TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
@@ -69,7 +70,7 @@ class Embedding(LowRank, Quantizable, Layer):
         activity_regularizer = kwargs.pop("activity_regularizer", None)
         if weights is not None:
             kwargs["weights"] = weights if isinstance(weights, (list, tuple)) else [weights]
-        if "input_shape" not in kwargs and "batch_input_shape" not in kwargs:
+        if "input_shape" not in kwargs and "batch_input_shape" not in kwargs and (input_length or keras_2()):
             kwargs["input_shape"] = (input_length,) if input_length else (None,)
         if input_dim <= 0 or output_dim <= 0:
             raise ValueError(
@@ -86,7 +87,7 @@ class Embedding(LowRank, Quantizable, Layer):
         self.mask_zero = self.supports_masking = mask_zero
         self.input_length = input_length
 
-    def build(self, input_shape: Sequence[Any]):
+    def build(self, input_shape: Sequence[Any] | None = None):
         self.embeddings = self.add_weight(
             "embeddings",
             [self.input_dim, self.output_dim],

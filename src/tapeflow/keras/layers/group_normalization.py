@@ -18,6 +18,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import stop_gradient
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import rsqrt, square
 from tapeflow.ops.math.reductions import reduce_mean
 from tapeflow.ops.nn.normalization import l2_normalize, moments
@@ -54,6 +55,8 @@ class GroupNormalization(SameShape):
         gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, **kwargs,
     ):
         super().__init__(**kwargs)
+        if not keras_2():
+            self.autocast = False
         self.groups, self.axis, self.epsilon = groups, axis, epsilon
         self.center, self.scale = center, scale
         self.beta_initializer = initializers.get(beta_initializer)
@@ -95,7 +98,7 @@ class GroupNormalization(SameShape):
         self.built = True
 
     def call(self, inputs):
-        inputs = self._as_floats(inputs)
+        inputs = self._as_wide_floats(inputs)
         sizes = inputs.shape.as_list()
         axis = self.axis % len(sizes)
         dynamic = shape_of(inputs) if None in sizes else None
@@ -107,8 +110,10 @@ class GroupNormalization(SameShape):
         normal = reshape((groups - mean) * rsqrt(variance + self.epsilon), known)
         along = [-1 if i == axis else 1 for i in range(len(sizes))]
         if self.gamma is not None:
-            normal = normal * reshape(self.gamma, along)
-        return normal if self.beta is None else normal + reshape(self.beta, along)
+            normal = normal * cast(reshape(self.gamma, along), normal.dtype)
+        if self.beta is not None:
+            normal = normal + cast(reshape(self.beta, along), normal.dtype)
+        return cast(normal, self._compute_dtype_object)
 
     def get_config(self):
         return {
@@ -150,12 +155,12 @@ class RMSNormalization(SameShape):
         self.built = True
 
     def call(self, inputs):
-        inputs = self._as_floats(inputs)
+        inputs = self._as_wide_floats(inputs)
         axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
         axes = [axis % inputs.shape.rank for axis in axes]
         along = [size if i in axes else 1 for i, size in enumerate(inputs.shape.as_list())]
         root = rsqrt(reduce_mean(square(inputs), axis=axes, keepdims=True) + self.epsilon)
-        return inputs * root * reshape(self.scale, along)
+        return cast(inputs * root * cast(reshape(self.scale, along), inputs.dtype), self._compute_dtype_object)
 
     def get_config(self):
         return {**super().get_config(), "axis": self.axis, "epsilon": self.epsilon}

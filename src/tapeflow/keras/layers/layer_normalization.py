@@ -62,6 +62,8 @@ class LayerNormalization(SameShape):
     ):
         rms_scaling = kwargs.pop("rms_scaling", False)
         super().__init__(**kwargs)
+        if not keras_2():
+            self.autocast = False
         self.rms_scaling = rms_scaling
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(
@@ -116,20 +118,27 @@ class LayerNormalization(SameShape):
         self.built = True
 
     def call(self, inputs: Tensor):
+        if not keras_2():
+            inputs = self._as_wide_floats(inputs)
         x = inputs = self._as_floats(inputs)
         if x.dtype in (dtypes.float16, dtypes.bfloat16):
             x = cast(x, dtypes.float32)
         if not self.rms_scaling and self._last_axis and x.dtype in (dtypes.float32, dtypes.float64):
             gamma, beta = (self._weights_for(w, x) for w in (self.gamma, self.beta))
             outputs = LayerNormRows(x, gamma, beta, self.epsilon).y
-            return outputs if x is inputs else cast(outputs, inputs.dtype)
+            return self._narrowed(outputs, inputs.dtype)
         mean, variance = moments(x, self.axis, keepdims=True)
         outputs = (x if self.rms_scaling else x - mean) * rsqrt(variance + self.epsilon)
         for weight, apply in ((self.gamma, _multiply), (self.beta, _add)):
             if weight is not None:
                 value = weight if self._broadcast is None else reshape(weight, self._broadcast)
-                outputs = apply(outputs, value)
-        return outputs if x is inputs else cast(outputs, inputs.dtype)
+                outputs = apply(outputs, value if keras_2() else cast(value, outputs.dtype))
+        return self._narrowed(outputs, inputs.dtype)
+
+    def _narrowed(self, outputs: Tensor, dtype: dtypes.DType):
+        """The outputs in the dtype that the layer computes in, in Keras 2 that of the inputs."""
+        dtype = dtype if keras_2() else self._compute_dtype_object
+        return outputs if outputs.dtype == dtype else cast(outputs, dtype)
 
     def _weights_for(self, weight: Variable | None, x: Tensor):
         """What the row takes: weights without elements count as none."""

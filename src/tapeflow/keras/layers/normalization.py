@@ -381,9 +381,13 @@ class BatchNormalization(SameShape):
             outputs, mean, variance = by_phase(training, lambda: tuple(run(True)), at_rest)
             if training is not True:
                 outputs.set_shape(known)
-            if not self._bessels_correction_test_only:
-                count = reshape(cast(size_of(inputs) // size_of(variance), variance.dtype), [])
-                variance = variance * (count - 1.0) / count
+            if not self._bessels_correction_test_only or (self._frozen_is_at_rest and not keras_2()):
+                count = known.num_elements()
+                if count is None:
+                    count = reshape(cast(size_of(inputs) // size_of(variance), variance.dtype), [])
+                else:
+                    count = max(count // known[-1], 1)
+                variance = variance * ((count - 1.0) / count)
             self._move(mean, variance, training)
         return transpose(outputs, [0, 3, 1, 2]) if first else outputs
 

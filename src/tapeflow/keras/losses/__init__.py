@@ -156,6 +156,7 @@ _NOT_LOSSES = {
 }
 _NAMES = {name: globals()[name] for name in __all__ if name in globals()}
 _NAMES = {name: value for name, value in _NAMES.items() if name not in _NOT_LOSSES}
+_NAMES |= dict.fromkeys(("bce", "BCE"), _NAMES["binary_crossentropy"])
 _FUNCTIONS = {name: value for name, value in _NAMES.items() if not isinstance(value, type)}
 _CLASSES = {name: value for name, value in _NAMES.items() if isinstance(value, type)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,9 +18,10 @@ from tapeflow.keras import docstrings, settings
 from tapeflow.keras.classes_of_functions import class_of, written
 from tapeflow.keras.losses import functions, imbalanced
 from tapeflow.keras.losses.functions import squeeze_or_expand
-from tapeflow.keras.losses.reduction import Reduction, reduced
+from tapeflow.keras.losses.reduction import Reduction, reduced, with_mask
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.logic import logical_and
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +67,7 @@ class Loss(Bounded):
         Reduction.validate(reduction)
         self.reduction = reduction
         self.name = name or snake_case(type(self).__name__)
+        dtype = getattr(dtype, "compute_dtype", dtype)  # of a policy
         self._dtype = None if dtype is None else dtypes.as_dtype(getattr(dtype, "name", dtype))
 
     _dtype = None
@@ -90,9 +93,16 @@ class Loss(Bounded):
         target = self._dtype
         if target is None and not keras_2():
             target = dtypes.as_dtype(settings.floatx())
+        of_inputs = None if keras_2() else getattr(y_pred, "_keras_mask", None)
         if target is not None:
             y_true, y_pred = _cast_all(y_true, target), _cast_all(y_pred, target)
         values = convert_to_tensor(self.call(y_true, y_pred))
+        of_values = getattr(values, "_keras_mask", None)
+        if of_inputs is not None or of_values is not None:
+            masks = [mask for mask in (of_inputs, of_values) if mask is not None]
+            sample_weight = with_mask(
+                sample_weight, functools.reduce(logical_and, masks), values.dtype, self.reduction
+            )
         return reduced(values, sample_weight, self.reduction)
 
     def get_config(self):

@@ -299,7 +299,14 @@ def sparse_categorical_crossentropy(
     kept = labels != cast(ignore_class, dtypes.int64)
     safe = where(kept, labels, cast(0, dtypes.int64))
     value = sparse_softmax_cross_entropy_with_logits(labels=safe, logits=y_pred)
-    return value * cast(kept, value.dtype)
+    return counting_where(kept, value * cast(kept, value.dtype))
+
+
+def counting_where(mask: Tensor, values: Tensor):
+    """The losses of examples, of which in Keras 3 only some count in a mean."""
+    if not keras_2():
+        values._keras_mask = mask  # type: ignore[attr-defined]
+    return values
 
 
 @computes_tensors

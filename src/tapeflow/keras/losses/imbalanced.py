@@ -10,7 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.losses.functions import _check_alike, _pair
+from tapeflow.keras.losses.functions import _check_alike, _pair, counting_where
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.one_hot import one_hot
@@ -201,7 +201,8 @@ def circle(
     none = fill(shape_of(distances), cast(float("-inf"), distances.dtype))
     far = reduce_logsumexp(where(alike, gamma * pull, none), axis=1)
     near = reduce_logsumexp(where(apart, gamma * push, none), axis=1)
-    return softplus(far + near)
+    values = softplus(far + near)
+    return counting_where(values > 0, values)
 
 
 @computes_tensors

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.keras.losses.functions import squeeze_or_expand
+from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import size
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
@@ -40,6 +42,11 @@ class Reduction:
     def validate(cls, key: str):
         """Raises ValueError for an unknown kind."""
         if key not in cls.all():
+            if not keras_2():
+                known = {kind for kind in cls.all() if kind != cls.AUTO}
+                raise ValueError(
+                    f"Invalid value for argument `reduction`. Expected one of {known}. Received: reduction={key}"
+                )
             raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
 
 
@@ -76,6 +83,29 @@ def compute_weighted_loss(
     if count is None:
         return total / cast(maximum(size(losses), 1), losses.dtype)
     return total / cast(count, losses.dtype) if count != 0 else total * 0.0
+
+
+def with_mask(sample_weight: Any, mask: Any, dtype: Any, reduction: str | None):
+    """The weights of examples without those that are masked; for a mean, what counts is weighted up to the whole."""
+    mask = cast(mask, dtype)
+    if reduction in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE, Reduction.MEAN):
+        mask = mask * divide_no_nan(cast(size(mask), dtype), reduce_sum(mask))
+    if sample_weight is None:
+        return mask
+    weight = cast(convert_to_tensor(sample_weight), dtype)
+    if mask.shape.rank == weight.shape.rank + 1 and mask.shape[-1] == 1:
+        if weight.shape.rank == 1:
+            weight = expand_dims(weight, -1)
+        else:
+            mask = squeeze(mask, [-1])
+    elif weight.shape.rank == mask.shape.rank + 1 and weight.shape[-1] == 1:
+        if mask.shape.rank == 1:
+            mask = expand_dims(mask, -1)
+        else:
+            weight = squeeze(weight, [-1])
+    while weight.shape.rank < mask.shape.rank:
+        weight = expand_dims(weight, -1)
+    return weight * mask
 
 
 def reduced(values: Any, sample_weight: np.ndarray | None, reduction: str):

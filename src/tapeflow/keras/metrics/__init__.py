@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
+from tapeflow.core.spelling import snake_case
 from tapeflow.keras.losses import _FUNCTIONS as _LOSSES
 from tapeflow.keras.losses import (
     KLD,
@@ -188,13 +189,30 @@ __all__ = [
 
 _NAMED = {name: globals()[name] for name in __all__ if name in globals()}
 _NAMES = {**_LOSSES, **_NAMED, "cosine_similarity": cosine_proximity}
+_NAMES |= dict.fromkeys(("bce", "BCE"), _LOSSES["binary_crossentropy"])
+# The classes that Keras 3 means by the names of functions.
+_CLASSES = {
+    snake_case(name): cls for name, cls in _NAMED.items() if isinstance(cls, type) and issubclass(cls, Metric)
+}
+_CLASSES |= {
+    short: _CLASSES[name]
+    for name, shorts in (
+        ("binary_crossentropy", ("bce", "BCE")),
+        ("mean_squared_error", ("mse", "MSE")),
+        ("mean_absolute_error", ("mae", "MAE")),
+        ("mean_absolute_percentage_error", ("mape", "MAPE")),
+        ("mean_squared_logarithmic_error", ("msle", "MSLE")),
+    )
+    for short in shorts
+}
 
 
 def get(identifier: str):
     """Find a metric.
 
     Args:
-      identifier: the name of a metric class or function, the config of a metric, a function, a metric, or None.
+      identifier: the name of a metric class or function, which in Keras 3 mean the class, the config of a metric, a
+        function, a metric, or None.
 
     Returns:
       The metric, or None.
@@ -202,12 +220,14 @@ def get(identifier: str):
     Raises:
       ValueError: for an unknown name.
     """
+    if isinstance(identifier, str) and identifier in _CLASSES and not keras_2():
+        return _CLASSES[identifier]()
     return resolve(identifier, _NAMES, "metric function")
 
 
 def get_metric(identifier: str):
     """Like get, but a function becomes the mean of its values."""
-    found = get(identifier)
+    found = resolve(identifier, _NAMES, "metric function")
     if isinstance(found, Metric):
         if isinstance(identifier, str) and not keras_2():
             found._name = identifier  # results have the name that was given

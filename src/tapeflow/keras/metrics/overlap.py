@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras.metrics.base import Metric
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.layout import reshape
@@ -15,6 +17,7 @@ from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import not_equal
 from tapeflow.ops.math.division_no_nan import divide_no_nan
+from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.statistics.confusion import confusion_matrix
 
@@ -54,6 +57,12 @@ class _Overlap(Metric):
             weights = counted if weights is None else weights * counted
             y_true, y_pred = (cast(y, dtypes.int64) * cast(kept, dtypes.int64)
                               for y in (y_true, y_pred))  # fmt: skip
+        if not keras_2():  # what is no class counts nowhere
+            classes = [cast(y, dtypes.int64) for y in (y_true, y_pred)]
+            inside = functools.reduce(logical_and, [(y >= 0) & (y < self.num_classes) for y in classes])
+            counted = cast(inside, self._dtype)
+            weights = counted if weights is None else weights * counted
+            y_true, y_pred = (y * cast(inside, dtypes.int64) for y in classes)
         matrix = confusion_matrix(
             cast(y_true, dtypes.int64), cast(y_pred, dtypes.int64), self.num_classes,
             weights=weights, dtype=self._dtype,

@@ -9,7 +9,9 @@ import numpy as np
 
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike, Variable
+from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.convert import is_tensor as tf_is_tensor
+from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public, public_names
 from tapeflow.core.structures import nest
 from tapeflow.keras.ops.conversion import operation, tensor
@@ -50,7 +52,10 @@ def convert_to_tensor(x: Any, dtype: DTypeLike | None = None, sparse=None, ragge
       ragged: whether a ragged tensor stays ragged.
     """
     if (sparse is False and hasattr(x, "dense_shape")) or (ragged is False and hasattr(x, "row_splits")):
-        x = tf_to_dense(x) if hasattr(x, "dense_shape") else x.to_tensor()
+        if isinstance(x, IndexedSlices):
+            x = tf_convert_to_tensor(x)
+        else:
+            x = tf_to_dense(x) if hasattr(x, "dense_shape") else x.to_tensor()
     elif hasattr(x, "dense_shape") or hasattr(x, "row_splits"):
         return x if dtype is None else tf_cast(x, dtype)
     return tensor(x, dtype)
@@ -58,8 +63,8 @@ def convert_to_tensor(x: Any, dtype: DTypeLike | None = None, sparse=None, ragge
 
 @public
 def convert_to_numpy(x: TensorLike):
-    """Return x as a NumPy array."""
-    return np.array(tensor(x))
+    """Return x as a NumPy array; what is sparse or ragged becomes dense."""
+    return np.array(convert_to_tensor(x, sparse=False, ragged=False))
 
 
 @public

@@ -27,6 +27,25 @@ if TYPE_CHECKING:
     from tapeflow.keras.optimizers.rules import SGD
 
 
+# What optimizers take besides, and only the inner one may be given: by name, with the values that change nothing.
+_OF_INNER = {
+    "weight_decay": None, "clipnorm": None, "global_clipnorm": None, "clipvalue": None, "use_ema": False,
+    "ema_momentum": 0.99, "ema_overwrite_frequency": None, "loss_scale_factor": None,
+    "gradient_accumulation_steps": None,
+}  # fmt: skip
+
+
+def _check_settings_of_inner(settings: dict[str, Any]):
+    """Takes settings out that change nothing. Raises ValueError for others, which the inner optimizer may be given."""
+    for name, default in _OF_INNER.items():
+        if settings.pop(name, default) != default:
+            raise ValueError(
+                f"LossScaleOptimizer does not support `{name}`. Instead, set `{name}` on the `inner_optimizer`."
+            )
+    if settings:
+        raise ValueError(f"LossScaleOptimizer does not support arguments: `{'`, `'.join(settings)}`.")
+
+
 @public_methods
 class LossScaleOptimizer(Optimizer):
     """Scales losses, unscales gradients, and skips updates by gradients that are not finite.
@@ -63,9 +82,13 @@ class LossScaleOptimizer(Optimizer):
                 "LossScaleOptimizer cannot wrap another LossScaleOptimizer, but got: "
                 f"{inner_optimizer}"
             )
+        if not keras_2():
+            _check_settings_of_inner(kwargs)
         super().__init__(name or "loss_scale_optimizer", **kwargs)
         state = self.__dict__
         state["inner_optimizer"] = inner_optimizer
+        if not keras_2():
+            inner_optimizer.__dict__["loss_scale_factor"] = None  # the scale is that of this optimizer
         inner_optimizer.__dict__["_scope"] = f"{self._name}/"
         state["dynamic"] = bool(dynamic)
         state["initial_scale"] = float(initial_scale or 2.0**15)

@@ -111,6 +111,11 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         state["_iterations"] = None
         for argument in _CLIPPING:
             state[argument] = kwargs.get(argument)
+        if not keras_2() and sum(state[argument] is not None for argument in _CLIPPING) > 1:
+            raise ValueError(
+                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={self.clipnorm}, clipvalue={self.clipvalue}, global_clipnorm={self.global_clipnorm}"
+            )
         if self.clipnorm is not None and self.global_clipnorm is not None:
             raise ValueError(
                 "Cannot accept both `clipnorm` and `global_clipnorm`. Received: "
@@ -437,6 +442,7 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
 
     def _update_once(self, pairs):
         """One update of the variables, without what wraps updates."""
+        pairs = _in_dtypes(pairs)
         if self._clips:
             pairs = self._clipped(pairs)
         self._begin_update(pairs[0][1])
@@ -469,6 +475,12 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
         if found is None:
             found = self._numbers["one"] = self._number(1, dtype_of(self._counter))
         return found
+
+    def _clip_gradients(self, grads: Sequence[Any]):
+        """The gradients, clipped as the settings of the optimizer say."""
+        given = [(convert_to_tensor(g) if isinstance(g, np.ndarray) else g, None) for g in grads if g is not None]
+        clipped = iter([grad for grad, _ in self._clipped(given)])
+        return [None if grad is None else next(clipped) for grad in grads]
 
     def _clipped(self, pairs: Sequence[Any]):
         gradients = [grad for grad, _ in pairs]
@@ -946,7 +958,22 @@ def _require_pair(item):
         )
 
 
-def _on_values(grad: Tensor, change: Callable[..., Any]):
+def _in_dtypes(pairs: Sequence[Any]):
+    """The pairs; in Keras 3 with each gradient in the dtype of its variable."""
+    for grad, var in pairs:
+        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype != dtype_of(var) and not keras_2():
+            break
+    else:
+        return pairs
+    return [
+        (_on_values(grad, lambda g, var=var: cast(g, dtype_of(var))), var)
+        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype != dtype_of(var)
+        else (grad, var)
+        for grad, var in pairs
+    ]
+
+
+def _on_values(grad: Any, change: Callable[..., Any]):
     """A changed gradient; of a sparse one, its values are changed."""
     if isinstance(grad, IndexedSlices):
         return IndexedSlices(change(grad.values), grad.indices, grad.dense_shape)

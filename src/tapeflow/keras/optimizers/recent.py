@@ -81,7 +81,7 @@ class Lion(Optimizer):
         super().__init__(name, **kwargs)
         if not 0 < beta_1 <= 1:
             raise ValueError(
-                f"`beta_1` must be between ]0, 1]. Otherwise, the optimizer degenerates to SignSGD. "
+                "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to SignSGD. "
                 f"Received: beta_1={beta_1}."
             )
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
@@ -189,8 +189,7 @@ class Adafactor(Optimizer):
         dtype = dtype_of(var)
         step = cast(self.iterations + 1, dtype)
         rate = self._rate(dtype)
-        if not callable(self._hyper["learning_rate"]) and self.relative_step:
-            rate = minimum(rate, 1 / sqrt(step))
+        rate = minimum(rate, 1 / sqrt(step))
         size = sqrt(reduce_mean(square(var.read_value())))
         rate = maximum(cast(self.epsilon_2, dtype), size) * rate
         beta2 = 1 - pow_(step, cast(self.beta_2_decay, dtype))

@@ -488,11 +488,12 @@ class Ftrl(Optimizer):
             ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
         ):
             if value < 0.0:
-                raise ValueError(f"`{label}` needs to be positive or zero. Received: {value}.")
+                received = f"{value}" if keras_2() else f"{label}={value}"
+                raise ValueError(f"`{label}` needs to be positive or zero. Received: {received}.")
         if learning_rate_power > 0.0:
             raise ValueError(
                 "`learning_rate_power` needs to be negative or zero. Received: "
-                f"{learning_rate_power}."
+                f"{'' if keras_2() else 'learning_rate_power='}{learning_rate_power}."
             )
         self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
         self._set_hyper("learning_rate_power", learning_rate_power)

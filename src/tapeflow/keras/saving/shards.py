@@ -119,3 +119,5 @@ def _copy(source, target, names: Sequence[str]):
         for key, value in source[group or "/"].attrs.items():
             made.attrs[key] = value
         target.create_dataset(name, data=source[name][()])
+        for attribute, value in source[name].attrs.items():
+            target[name].attrs[attribute] = value

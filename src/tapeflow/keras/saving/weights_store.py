@@ -91,7 +91,7 @@ def save(item, group):
             part.save_own_variables(_Store(own))
         else:
             for i, value in enumerate(values_of(own_variables(part))):
-                own[str(i)] = value
+                put(own, str(i), value)
 
 
 class _Store:
@@ -101,7 +101,14 @@ class _Store:
         self._group = group
 
     def __setitem__(self, name: str, value: TensorLike):
-        self._group[name] = np.asarray(value)
+        put(self._group, name, np.asarray(value))
+
+
+def put(group: Any, name: str, value: Any):
+    """Writes an array; HDF5 has no bfloat16: its words say by an attribute what they are."""
+    group[name] = value
+    if getattr(getattr(value, "dtype", None), "name", "") == "bfloat16":
+        group[name].attrs["dtype"] = "bfloat16"
 
 
 def _is_optimizer(item):
@@ -208,7 +215,7 @@ def array_at(group, name: str):
     """The array of a dataset; bfloat16, which HDF5 has not, comes back from 16-bit words."""
     data = dataset_at(group, name)
     value = np.asarray(data)
-    if data.attrs.get("dtype") in ("bfloat16", b"bfloat16"):
+    if data.attrs.get("dtype") in ("bfloat16", b"bfloat16") or value.dtype == "V2":
         import ml_dtypes
 
         value = value.view(ml_dtypes.bfloat16)

@@ -113,7 +113,8 @@ class CompiledLoss:
             if function is None or target is None:
                 continue
             over_all = function.reduction in ("auto", "sum_over_batch_size")
-            value = function(target, output, masking.weighted(output, weights[i], over_all))
+            weight = masking.weighted(output, weights[i], over_all) if keras_2() else weights[i]
+            value = function(target, output, weight)
             if self._means:
                 whole = replicas.whole_of(value)
                 # In compiled steps Keras 3 does not know the size of the batch, and takes the mean over steps.
@@ -284,8 +285,20 @@ def targets_of(values, y_pred: TensorLike, names, what="targets", wanted=()):
 
 def as_loss(loss):
     """A Loss from a name, a function or a Loss."""
+    if loss in ("crossentropy", "ce") and not keras_2():
+        return losses.LossFunctionWrapper(_crossentropy, name=loss)
     found = losses.get(loss)
     return found if hasattr(found, "reduction") else losses.LossFunctionWrapper(found)
+
+
+def _crossentropy(y_true: Tensor, y_pred: Tensor):
+    """The crossentropy for targets and outputs of this kind: two classes, numbers of classes, or one-hot rows."""
+    last = y_pred.shape[-1]
+    if last == 1:
+        return losses.binary_crossentropy(y_true, y_pred)
+    if len(y_true.shape) < len(y_pred.shape) or y_true.shape[-1] == 1:
+        return losses.sparse_categorical_crossentropy(y_true, y_pred)
+    return losses.categorical_crossentropy(y_true, y_pred)
 
 
 def as_metric(metric: str):
