@@ -15,6 +15,7 @@ import zipfile
 import pytest
 
 import tapeflow as tf
+from tapeflow._native import PublicFunction
 
 NOT_ALLOWED = tf.errors.OperatorNotAllowedInGraphError
 INVALID = tf.errors.InvalidArgumentError
@@ -255,6 +256,13 @@ CASES = {
     "fit of an uncompiled model": (Exception, "compile", """
         import numpy as np
         tf.keras.Sequential([tf.keras.layers.Dense(1)]).fit(np.ones([1, 1]), np.ones([1, 1]))  # here"""),
+    # Methods of classes.
+    "class method of a row partition": (ValueError, "must have rank 1|rank", """
+        tf.experimental.RowPartition.from_row_splits([[1]])  # here"""),
+    "class method of a ragged tensor": (ValueError, "rank", """
+        tf.RaggedTensor.from_row_splits([1, 2], [[0]])  # here"""),
+    "static method of a structured tensor": (ValueError, "", """
+        tf.experimental.StructuredTensor.from_pyval([1, {}])  # here"""),
 }  # fmt: skip
 
 
@@ -300,6 +308,26 @@ def test_code_without_a_source_is_not_said_to_be_converted():
     exec("def g(x):\n    if x > 0:\n        return x\n    return -x\n", names)
     with pytest.raises(NOT_ALLOWED, match="AutoGraph did not convert 'g'"):
         tf.function(names["g"])(tf.constant(1.0))
+
+
+def public_classes():
+    """The package's classes that programs see."""
+    spaces = [tf, tf.experimental, tf.data, tf.io, tf.lookup, tf.linalg, tf.random, tf.summary, tf.train, tf.distribute]
+    found = {getattr(space, name) for space in spaces for name in dir(space) if name[0] != "_"}
+    return sorted((c for c in found if isinstance(c, type) and str(c.__module__).startswith("tapeflow.")), key=repr)
+
+
+def test_methods_of_classes_end_tracebacks_as_those_of_objects_do():
+    """Where the methods of a class end tracebacks in the program, so do its class methods and static methods."""
+    unmarked = []
+    for cls in public_classes():
+        own = {name: value for name, value in vars(cls).items() if name[0] != "_"}
+        if any(isinstance(value, PublicFunction) for value in own.values()):
+            kinds = (classmethod, staticmethod)
+            of_class = {name: value for name, value in own.items() if isinstance(value, kinds)}
+            plain = [name for name, value in of_class.items() if not isinstance(value.__func__, PublicFunction)]
+            unmarked += [f"{cls.__name__}.{name}" for name in plain]
+    assert not unmarked
 
 
 def test_full_tracebacks_show_the_package(fails, monkeypatch):

@@ -62,7 +62,7 @@ def test_shapes_are_relaxed_on_request():
     for n in (1, 2, 3, 4, 5):
         f(tf.zeros([n, 2]))
     assert len(traces) == 2
-    assert f._concrete_functions()[-1].inputs[0].shape.as_list() == [None, 2]
+    assert f.all_traces()[-1].inputs[0].shape.as_list() == [None, 2]
 
 
 def test_many_traces_are_explained():

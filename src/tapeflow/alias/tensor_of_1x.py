@@ -28,4 +28,4 @@ class Tensor(tensors.SymbolicTensor, metaclass=_OfAllTensors):
 
 
 Tensor.__module__ = "tensorflow.python.framework.ops"
-tensors.made = Tensor
+tensors.register_class(Tensor)

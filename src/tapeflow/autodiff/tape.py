@@ -59,7 +59,7 @@ class GradientTape(_native.Tape):
     _spent = False
     _kept: Any = None
     # What was recorded while a graph was built; see graph/build/recording.py.
-    _in_graph: Any = None
+    in_graph: Any = None
 
     def watch(self, tensor: TensorLike):
         """Record what is computed from now on from tensors.
@@ -91,8 +91,8 @@ class GradientTape(_native.Tape):
 
     def _watch_any(self, x):
         """Watches a tensor or variable without asking whether it has a gradient."""
-        if self._in_graph is not None:
-            self._in_graph.watch(x)
+        if self.in_graph is not None:
+            self.in_graph.watch(x)
         if not is_symbolic_tensor(x):
             self._watch(x)
 
@@ -108,7 +108,7 @@ class GradientTape(_native.Tape):
     def reset(self):
         """Forgets everything, as if the tape was new."""
         super().reset()
-        self._in_graph = None
+        self.in_graph = None
         self._spent = False
         self._kept = None
 
@@ -172,8 +172,8 @@ class GradientTape(_native.Tape):
         """The variables that this tape watches, a tuple in the order in which they were made."""
         kept = self._kept
         known = super().watched_variables() if kept is None or self._recording else kept
-        if self._in_graph is not None:
-            known = {id(v): v for v in (*known, *self._in_graph.variables())}.values()
+        if self.in_graph is not None:
+            known = {id(v): v for v in (*known, *self.in_graph.variables())}.values()
         return tuple(sorted(known, key=lambda v: v._id))
 
     def _derived(self, targets: Sequence[Tensor], sources: Any, weights, zero: bool, again: bool = False):
@@ -181,14 +181,14 @@ class GradientTape(_native.Tape):
 
         `again`: what was recorded is asked once more after this.
         """
-        if self._in_graph is not None and any(is_symbolic_tensor(t) for t in targets):
-            return self._in_graph.gradient(targets, sources, weights, zero)
+        if self.in_graph is not None and any(is_symbolic_tensor(t) for t in targets):
+            return self.in_graph.gradient(targets, sources, weights, zero)
         return self._gradient(targets, sources, weights, zero, again)
 
     def _computed(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
     ):
-        if self._in_graph is not None:
+        if self.in_graph is not None:
             return self._structured(target, sources, output_gradients, zero)
         if output_gradients is None and isinstance(target, _Tensor):
             if isinstance(sources, _LEAVES) and _native.are_sources([sources]):

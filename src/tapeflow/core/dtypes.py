@@ -124,7 +124,7 @@ class DType:
     def is_compatible_with(self, other: Any) -> builtins.bool:
         """Whether a value of type `other` can be used where this type is asked for."""
         other = as_dtype(other)
-        return self._type_enum in (other._type_enum, other.base_dtype._type_enum)
+        return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 
     def is_subtype_of(self, other: Any) -> builtins.bool:
         return self is other

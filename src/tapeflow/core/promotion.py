@@ -157,6 +157,12 @@ def is_weak(value: Any) -> bool:
     return getattr(value, "_weak", False) is True
 
 
+def mark_weak(tensor: Any) -> Any:
+    """The tensor, whose dtype gives way to those of others, as that of a Python number does."""
+    tensor._weak = True
+    return tensor
+
+
 def _typed(value: Any) -> Typed:
     dtype = getattr(value, "dtype", None)
     if isinstance(dtype, DType):
@@ -276,9 +282,7 @@ def promoting(function: Callable[[Any, Any], Any], x: TensorLike, y: TensorLike)
     except Unsupported:
         weak = False
     result = function(x, y)
-    if weak:
-        result._weak = True
-    return result
+    return mark_weak(result) if weak else result
 
 
 def _operands(name: str, x: TensorLike, y: TensorLike) -> Any:
@@ -318,9 +322,7 @@ def _weak_constant(make: Callable[..., Any], value: Any, dtype: DType | None, sh
             if isinstance(value, _TENSORS):
                 return make(value, None, shape)
             tensor = make(value, found, shape)
-            if weak:
-                tensor._weak = True
-            return tensor
+            return mark_weak(tensor) if weak else tensor
         if isinstance(value, _TENSORS) and result_type(value, dtype)[0] == dtype:
             value = as_dtype(value, dtype)
     except Unsupported:

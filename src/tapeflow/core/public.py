@@ -6,7 +6,7 @@ graph. `boundary` and what is built on it only shorten tracebacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,12 +84,28 @@ _OWN = __name__.partition(".")[0] + "."
 _INNER = {"call", "build"}
 
 
+def _bound(method: Any, mark: Callable[[Any], Any]) -> Any:
+    """A method with `mark` applied; one that is called on the class gets `boundary`; None for anything else."""
+    if isinstance(method, FunctionType):
+        return mark(method)
+    if isinstance(method, (classmethod, staticmethod)) and isinstance(method.__func__, FunctionType):
+        return type(method)(boundary(method.__func__))
+    return None
+
+
+def _mark_methods(cls: type, mark: Callable[[Any], Any], left_out: Collection[str] = ()) -> None:
+    """Apply `mark` to the own methods of a class that programs call."""
+    for name, method in list(vars(cls).items()):
+        if (name in _SPECIAL or name[0] != "_") and name not in left_out:
+            marked = _bound(method, mark)
+            if marked is not None:
+                setattr(cls, name, marked)
+
+
 def boundary_methods(cls: C) -> C:
     """The class, with `boundary` applied to its own public methods; classes of programs stay as they are."""
     if cls.__module__.startswith(_OWN):
-        for name, method in list(vars(cls).items()):
-            if isinstance(method, FunctionType) and (name in _SPECIAL or name[0] != "_") and name not in _INNER:
-                setattr(cls, name, boundary(method))
+        _mark_methods(cls, boundary, _INNER)
     return cls
 
 
@@ -145,10 +161,11 @@ def dispatched_class_methods(cls: C) -> C:
 
 
 def public_methods(cls: C) -> C:
-    """The class, with `public` applied to those of its own methods that programs call."""
-    for name, method in list(vars(cls).items()):
-        if isinstance(method, FunctionType) and (name in _SPECIAL or not name.startswith("_")):
-            setattr(cls, name, public(method))
+    """The class, with `public` applied to those of its own methods that programs call, and `boundary` to the others.
+
+    The others are its class methods and static methods.
+    """
+    _mark_methods(cls, public)
     return cls
 
 

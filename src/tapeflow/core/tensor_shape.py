@@ -37,7 +37,7 @@ def _dimension(value: Any) -> int | None:
     elif value is None:
         return None
     elif isinstance(value, Dimension):
-        return value._value
+        return value.value
     else:
         try:
             result = operator.index(value)
@@ -58,7 +58,7 @@ def _dimensions(dims: Any) -> tuple[int | None, ...] | None:
     if dims is None:
         return None
     if isinstance(dims, TensorShape):
-        return dims._dims
+        return dims.sizes
     if isinstance(dims, str):
         raise TypeError(
             f"Failed to convert '{dims!r}' to a shape: '{dims[:1]!r}'could not be converted to a "
@@ -88,54 +88,55 @@ class TensorShape:
     Raises TypeError for what is no dimension and ValueError for a negative one.
     """
 
-    __slots__ = ("_dims", "__weakref__")
+    __slots__ = ("sizes", "__weakref__")
 
-    _dims: tuple[int | None, ...] | None
+    sizes: tuple[int | None, ...] | None  # None for an unknown rank
+    _dims = property(lambda self: self.sizes)  # as TensorFlow spells it
 
     def __init__(self, dims: Any):
-        self._dims = _dimensions(dims)
+        self.sizes = _dimensions(dims)
 
     # Properties and tests.
 
     @property
     def rank(self) -> int | None:
-        return None if self._dims is None else len(self._dims)
+        return None if self.sizes is None else len(self.sizes)
 
     ndims = rank
 
     @property
     def dims(self) -> list[Dimension] | None:
-        return None if self._dims is None else [Dimension(d) for d in self._dims]
+        return None if self.sizes is None else [Dimension(d) for d in self.sizes]
 
     def as_list(self) -> list[int | None]:
         """The dimensions as a list. Raises ValueError if the rank is unknown."""
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return list(self._dims)
+        return list(self.sizes)
 
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto`."""
         from tapeflow import protos
 
-        if self._dims is None:
+        if self.sizes is None:
             return protos.TensorShapeProto(unknown_rank=True)
         proto = protos.TensorShapeProto()
-        for d in self._dims:
+        for d in self.sizes:
             proto.dim.add(size=-1 if d is None else d)
         return proto
 
     def num_elements(self) -> int | None:
         """The number of elements, None if not fully known."""
-        if self._dims is None or None in self._dims:
+        if self.sizes is None or None in self.sizes:
             return None
-        return math.prod(self._dims)  # type: ignore[arg-type]
+        return math.prod(self.sizes)  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
-        return self._dims is not None and None not in self._dims
+        return self.sizes is not None and None not in self.sizes
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether some shape agrees with both."""
-        mine, others = self._dims, _dimensions(other)
+        mine, others = self.sizes, _dimensions(other)
         if mine is None or others is None:
             return True
         return len(mine) == len(others) and all(
@@ -146,7 +147,7 @@ class TensorShape:
         """Whether every shape that agrees with this one agrees with `other`, a `TensorShape`."""
         if not isinstance(other, TensorShape):
             return False
-        mine, others = self._dims, other._dims
+        mine, others = self.sizes, other.sizes
         if others is None:
             return True
         return (
@@ -163,7 +164,7 @@ class TensorShape:
 
     def assert_same_rank(self, other: Any) -> None:
         other = as_shape(other)
-        if self._dims is not None and other._dims is not None and self.rank != other.rank:
+        if self.sizes is not None and other.sizes is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank: int | None) -> None:
@@ -179,48 +180,48 @@ class TensorShape:
     def merge_with(self, other: Any) -> TensorShape:
         """What is known from both together. Raises ValueError if they contradict each other."""
         other = as_shape(other)
-        if self._dims is None:
+        if self.sizes is None:
             return other
-        if other._dims is None:
+        if other.sizes is None:
             return self
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are not compatible")
         return from_tuple(
-            tuple([b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)])
+            tuple([b if a is None else a for a, b in zip(self.sizes, other.sizes, strict=True)])
         )
 
     def concatenate(self, other: Any) -> TensorShape:
         """The dimensions of this shape, then those of `other`."""
         others = _dimensions(other)
-        if self._dims is None or others is None:
+        if self.sizes is None or others is None:
             return from_tuple(None)
-        return from_tuple(self._dims + others)
+        return from_tuple(self.sizes + others)
 
     def with_rank(self, rank: int | None) -> TensorShape:
         """This shape, known to have that rank. Raises ValueError if it has another."""
-        if self._dims is None:
+        if self.sizes is None:
             return unknown_shape(rank)
-        if rank is not None and len(self._dims) != rank:
+        if rank is not None and len(self.sizes) != rank:
             raise ValueError(f"Shape {self} must have rank {rank}")
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        if self._dims is not None and len(self._dims) < rank:
+        if self.sizes is not None and len(self.sizes) < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        if self._dims is not None and len(self._dims) > rank:
+        if self.sizes is not None and len(self.sizes) > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
         """The most that is true of both shapes: dimensions in which they differ become None."""
         others = _dimensions(other)
-        if self._dims is None or others is None or len(self._dims) != len(others):
+        if self.sizes is None or others is None or len(self.sizes) != len(others):
             return from_tuple(None)
         return from_tuple(
-            tuple([a if a == b else None for a, b in zip(self._dims, others, strict=True)])
+            tuple([a if a == b else None for a, b in zip(self.sizes, others, strict=True)])
         )
 
     def most_specific_common_supertype(self, others: Any) -> TensorShape | None:
@@ -235,26 +236,26 @@ class TensorShape:
     # Python's protocols.
 
     def __len__(self) -> int:
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(self._dims)
+        return len(self.sizes)
 
     def __bool__(self) -> bool:
-        return self._dims is not None
+        return self.sizes is not None
 
     def __iter__(self) -> Iterator[Any]:
-        if self._dims is None:
+        if self.sizes is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
         if _v2_behavior:
-            return iter(self._dims)
-        return iter([Dimension(d) for d in self._dims])
+            return iter(self.sizes)
+        return iter([Dimension(d) for d in self.sizes])
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            if self._dims is None:
+            if self.sizes is None:
                 return _slice_of_unknown(key)
-            return from_tuple(self._dims[key])
-        value = None if self._dims is None else self._dims[key]
+            return from_tuple(self.sizes[key])
+        value = None if self.sizes is None else self.sizes[key]
         return value if _v2_behavior else Dimension(value)
 
     def __add__(self, other: Any) -> TensorShape:
@@ -266,29 +267,29 @@ class TensorShape:
     def __eq__(self, other: Any) -> Any:
         if type(other) is not TensorShape:
             try:
-                return self._dims == _dimensions(other)
+                return self.sizes == _dimensions(other)
             except TypeError:
                 return NotImplemented
-        return self._dims == other._dims
+        return self.sizes == other.sizes
 
     def __hash__(self) -> int:
-        return hash(self._dims)
+        return hash(self.sizes)
 
     def __str__(self) -> str:
-        if self._dims is None:
+        if self.sizes is None:
             return "<unknown>"
         if _v2_behavior:
-            return str(self._dims)
-        texts = ["?" if d is None else str(d) for d in self._dims]
+            return str(self.sizes)
+        texts = ["?" if d is None else str(d) for d in self.sizes]
         return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
 
     def __repr__(self) -> str:
-        if self._dims is None:
+        if self.sizes is None:
             return "TensorShape(None)"
         return f"TensorShape({list(self)})"
 
     def __reduce__(self) -> Any:
-        return TensorShape, (self._dims,)
+        return TensorShape, (self.sizes,)
 
 
 def _slice_of_unknown(key: slice) -> TensorShape:
@@ -304,7 +305,7 @@ def _slice_of_unknown(key: slice) -> TensorShape:
 def from_tuple(dims: tuple[int | None, ...] | None) -> TensorShape:
     """A `TensorShape` of dimensions known to be right: a tuple of ints >= 0 and None, or None."""
     shape = _new(TensorShape)
-    shape._dims = dims
+    shape.sizes = dims
     return shape
 
 
@@ -449,7 +450,7 @@ def as_dimension(value: Any) -> Dimension:
 @api(v1="dimension_value")
 def dimension_value(dimension: Any) -> Any:
     """The int or None of a dimension, in 1.x and in 2.x."""
-    return dimension._value if isinstance(dimension, Dimension) else dimension
+    return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
 @api(v1="dimension_at_index")
@@ -463,4 +464,4 @@ def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     Returns:
       A `tf.compat.v1.Dimension`, of unknown size where the rank is not known.
     """
-    return Dimension(None if shape._dims is None else shape._dims[index])
+    return Dimension(None if shape.sizes is None else shape.sizes[index])

@@ -30,3 +30,16 @@ def is_set(variable: Any) -> bool:
     """Whether a variable has a value yet."""
     found: bool = variable._is_set
     return found
+
+
+def declare(variable: Any, dtype: Any, trainable: bool, shape: Any, parts: Any = None) -> None:
+    """Give a variable that was made without a value what its values have, and its nodes if it is in a graph."""
+    variable._init(dtype, trainable)
+    variable._declared = shape
+    if parts is not None:
+        variable._parts = parts
+
+
+def describe(variable: Any, given: dict[str, Any]) -> None:
+    """Give a variable what it has besides its value: `full_name`, or `name` in the current scope, and the others."""
+    variable._finish(given)

@@ -200,7 +200,7 @@ class Dataset(
             )
         return iterating.Iterator(self)
 
-    def _staged_pass(self):
+    def staged_pass(self):
         from tapeflow.data.iteration import staged_passes
 
         return staged_passes.begin(self)

@@ -155,11 +155,11 @@ class DatasetSpec(TypeSpec):
       dataset_shape: the shape of a tensor of such datasets; () for one.
     """
 
-    __slots__ = ("_dataset_shape", "_element_spec")
+    __slots__ = ("dataset_shape", "_element_spec")
 
     def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()):
         self._element_spec = element_spec
-        self._dataset_shape = TensorShape(dataset_shape)
+        self.dataset_shape = TensorShape(dataset_shape)
 
     @property
     def element_spec(self):
@@ -179,12 +179,12 @@ class DatasetSpec(TypeSpec):
     def is_compatible_with(self, spec_or_value):
         """Whether a dataset, or one of another spec, has elements as this spec says."""
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
-        return isinstance(other, DatasetSpec) and specs_agree(self._element_spec, other._element_spec)
+        return isinstance(other, DatasetSpec) and specs_agree(self._element_spec, other.element_spec)
 
     def is_subtype_of(self, other):
         """Whether every dataset of this spec is one of the spec `other`."""
         return isinstance(other, DatasetSpec) and _all_leaves(
-            lambda a, b: a.is_subtype_of(b), self._element_spec, other._element_spec
+            lambda a, b: a.is_subtype_of(b), self._element_spec, other.element_spec
         )
 
     def most_specific_common_supertype(self, others):
@@ -194,16 +194,16 @@ class DatasetSpec(TypeSpec):
             if not isinstance(other, DatasetSpec):
                 return None
             try:
-                spec = map_leaves(lambda a, b: a.most_specific_compatible_type(b), spec, other._element_spec)
+                spec = map_leaves(lambda a, b: a.most_specific_compatible_type(b), spec, other.element_spec)
             except (TypeError, ValueError):
                 return None
-        return type(self)(spec, self._dataset_shape)
+        return type(self)(spec, self.dataset_shape)
 
     # A dataset as the tensor that stands for it, for libraries that take composites apart.
 
     @property
     def _component_specs(self):
-        return TensorSpec(self._dataset_shape, dtypes.variant)
+        return TensorSpec(self.dataset_shape, dtypes.variant)
 
     def _to_components(self, value):
         return value._variant_tensor
@@ -214,13 +214,13 @@ class DatasetSpec(TypeSpec):
         return leaves.from_tensors(self, [components])
 
     def _parts(self):
-        return self._element_spec, self._dataset_shape
+        return self._element_spec, self.dataset_shape
 
     def __hash__(self):
         return hash(type(self))
 
     def __repr__(self):
-        return f"{type(self).__name__}({self._element_spec!r}, {self._dataset_shape!r})"
+        return f"{type(self).__name__}({self._element_spec!r}, {self.dataset_shape!r})"
 
 
 def _all_leaves(check, first, second):

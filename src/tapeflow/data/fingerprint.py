@@ -58,7 +58,7 @@ def _add(put: Callable[..., Any], value: Any):
 
 
 def _add_function(put: Callable[..., Any], function: Traced):
-    graph = function._compiled.graph
+    graph = function.graph
     _add_graph(put, graph, graph.outputs)
     _add(put, [x for x in graph.external_captures if hasattr(x, "numpy")])
 

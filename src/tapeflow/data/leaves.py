@@ -16,6 +16,7 @@ from tapeflow.core.specs.protocol import (
     component_specs,
     flat_specs,
     from_fitting_tensors,
+    parts_of_spec,
     type_spec_of,
 )
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -94,7 +95,7 @@ def _of_leaf(spec: Any) -> list[tuple[Any, Any]]:
     if isinstance(spec, ExtensionTypeSpec):
         return [(s.dtype, dims(s.shape)) for s in flat_specs(spec)]
     if isinstance(spec, OptionalSpec):
-        return [(dtypes.bool, ()), *outputs(spec._element_spec)]
+        return [(dtypes.bool, ()), *outputs(spec.element_spec)]
     return [(dtypes.variant, ())]
 
 
@@ -119,7 +120,7 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
     if isinstance(spec, (TensorArraySpec, ExtensionTypeSpec)):
         return list(nest.flatten(leaf, expand_composites=True))
     if isinstance(spec, OptionalSpec):
-        inner = spec._element_spec
+        inner = spec.element_spec
         there = convert_to_tensor(leaf.present)
         if isinstance(there, _native.EagerTensor) and not there:
             return [there, *blank(inner)]
@@ -150,16 +151,16 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             sparse.set_shape(leaf.shape)
             return sparse
         if isinstance(leaf, TensorArraySpec):
+            shape, dtype, dynamic_size, infer_shape = parts_of_spec(leaf)
             return TensorArray(
-                leaf._dtype, dynamic_size=leaf._dynamic_size, flow=next(flat), infer_shape=leaf._infer_shape,
-                element_shape=leaf._element_shape,
-            )  # fmt: skip
+                dtype, dynamic_size=dynamic_size, flow=next(flat), infer_shape=infer_shape, element_shape=shape
+            )
         if isinstance(leaf, ExtensionTypeSpec):
             return from_fitting_tensors(leaf, [next(flat) for _ in flat_specs(leaf)])
         if isinstance(leaf, OptionalSpec):
             there = next(flat)
-            tensors = [next(flat) for _ in outputs(leaf._element_spec)]
-            return Optional(from_tensors(leaf._element_spec, tensors), leaf._element_spec, there)
+            tensors = [next(flat) for _ in outputs(leaf.element_spec)]
+            return Optional(from_tensors(leaf.element_spec, tensors), leaf.element_spec, there)
         return _unpacked(leaf, next(flat))
 
     return element.map_leaves(made, spec)
@@ -183,7 +184,7 @@ def _unpacked(spec: Any, tensor: Any) -> Any:
         return unboxed(tensor)
     if not isinstance(spec, DatasetSpec):
         raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
-    return dataset_class().from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec._dataset_shape)
+    return dataset_class().from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec.dataset_shape)
 
 
 def blank(spec: Any) -> list[Any]:

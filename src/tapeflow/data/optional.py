@@ -30,10 +30,10 @@ class OptionalSpec(TypeSpec):
       element_spec: the structure of specs of its value.
     """
 
-    __slots__ = ("_element_spec",)
+    __slots__ = ("element_spec",)
 
     def __init__(self, element_spec: TensorSpec):
-        self._element_spec = element_spec
+        self.element_spec = element_spec
 
     @property
     def value_type(self):
@@ -49,17 +49,17 @@ class OptionalSpec(TypeSpec):
         """Whether an Optional, or one of another spec, has a value as this spec says."""
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         return isinstance(other, OptionalSpec) and element.specs_agree(
-            self._element_spec, other._element_spec
+            self.element_spec, other.element_spec
         )
 
     def _parts(self):
-        return (self._element_spec,)
+        return (self.element_spec,)
 
     def __hash__(self):
         return hash(OptionalSpec)
 
     def __repr__(self):
-        return f"OptionalSpec({self._element_spec!r})"
+        return f"OptionalSpec({self.element_spec!r})"
 
 
 @public_methods

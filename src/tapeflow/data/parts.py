@@ -47,6 +47,11 @@ def has_effects(dataset: Any) -> bool:
     return found
 
 
+def mark_effects(dataset: Any) -> None:
+    """Say that Python of the user's runs with the elements."""
+    dataset._effects = True
+
+
 def own_options(dataset: Any) -> Any:
     """The options that were set, or None."""
     return dataset._options

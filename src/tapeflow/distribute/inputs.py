@@ -111,7 +111,7 @@ def distributed(
 def _over(dataset: Any, strategy: Any, stacked: bool, even: bool) -> DistributedDataset:
     made = DistributedDataset.__new__(DistributedDataset)
     made.__dict__.update(dataset.__dict__, even=even)
-    made._strategy, made.plain, made.stacked = strategy, dataset, stacked
+    made.strategy, made.plain, made.stacked = strategy, dataset, stacked
     return made
 
 
@@ -122,7 +122,7 @@ class DistributedDataset(Dataset):
       variant_tensor: a scalar variant tensor that holds a dataset; strategies make such datasets themselves.
     """
 
-    _strategy: Any
+    strategy: Any
     plain: Any
     stacked: bool
     even: bool  # whether all processes have as many elements
@@ -130,7 +130,7 @@ class DistributedDataset(Dataset):
     @property
     def element_spec(self) -> Any:
         """The specs of an element: a `PerReplicaSpec` for each tensor where there are several replicas."""
-        n = len(self._strategy.extended.own_replicas)
+        n = len(self.strategy.extended.own_replicas)
         if n == 1:
             return self.plain.element_spec
 
@@ -148,10 +148,10 @@ class DistributedDataset(Dataset):
 
     @property
     def _trace_key(self) -> Any:
-        return super()._trace_key, self._strategy, self.stacked
+        return super()._trace_key, self.strategy, self.stacked
 
     def __iter__(self) -> Any:
-        n = len(self._strategy.extended.own_replicas)
+        n = len(self.strategy.extended.own_replicas)
         if n == 1 and (self.even or not context.executing_eagerly()):
             return super().__iter__()
         return DistributedIterator(self)
@@ -162,7 +162,7 @@ class DistributedDataset(Dataset):
         Args:
           element: a structure of tensors.
         """
-        n = len(self._strategy.extended.own_replicas)
+        n = len(self.strategy.extended.own_replicas)
         if n == 1:
             return element
 
@@ -175,8 +175,8 @@ class DistributedDataset(Dataset):
 
         return nest.map_structure(of_replicas, element)
 
-    def _staged_pass(self) -> Any:
-        return self.plain._staged_pass()
+    def staged_pass(self) -> Any:
+        return self.plain.staged_pass()
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
@@ -216,18 +216,18 @@ class DistributedIterator:
         """
         return self._dataset.shared_out(element)
 
-    def _staged_pass(self) -> Any:
+    def staged_pass(self) -> Any:
         if not self._dataset.even:
             raise UnimplementedError(
                 None, None, "Elements of a dataset of which processes may have different numbers are taken outside of "
                 "functions."
             )  # fmt: skip
-        return self._elements._staged_pass()
+        return self._elements.staged_pass()
 
     def _next_of_any(self) -> Any:
         """The next element, which is empty where this process has none and another has one."""
         element = next(self._elements, None)
-        group = self._dataset._strategy.extended.processes.group
+        group = self._dataset.strategy.extended.processes.group
         if not group.all_reduce(np.int32(element is not None), "max"):
             raise StopIteration
         if element is not None:
@@ -267,7 +267,7 @@ nest.register_composite(
     DistributedDataset,
     lambda dataset: nest.flatten(dataset.plain, expand_composites=True),
     lambda like, parts: _over(
-        nest.pack_sequence_as(like.plain, parts, expand_composites=True), like._strategy, like.stacked, like.even
+        nest.pack_sequence_as(like.plain, parts, expand_composites=True), like.strategy, like.stacked, like.even
     ),
 )
 

@@ -51,13 +51,13 @@ class MirroredStrategy(Strategy):
     def _placed(self, i: int) -> Any:
         import contextlib
 
-        if len(self._devices) == 1:
+        if len(self.local_devices) == 1:
             return contextlib.nullcontext()
         try:
-            device.find(self._devices[i])
+            device.find(self.local_devices[i])
         except InvalidArgumentError:  # named, but not there: the first stands for it
             return contextlib.nullcontext()
-        return context.device(self._devices[i])
+        return context.device(self.local_devices[i])
 
 
 class OneDeviceStrategy(Strategy):
@@ -75,7 +75,7 @@ class OneDeviceStrategy(Strategy):
         super().__init__([device])
 
     def _placed(self, i: int) -> Any:
-        return context.device(self._devices[0])
+        return context.device(self.local_devices[0])
 
 
 class MultiWorkerMirroredStrategy(MirroredStrategy):

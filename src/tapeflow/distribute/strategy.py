@@ -170,13 +170,13 @@ class Strategy:
     """
 
     def __init__(self, devices: Any = None, extended: Any = None):
-        self._devices = [_full_name(device) for device in devices or [_first_device()]]
+        self.local_devices = [_full_name(device) for device in devices or [_first_device()]]
         self.extended = StrategyExtended(self, self.__dict__.get("_joined", ALONE))
 
     @property
     def num_replicas_in_sync(self) -> int:
         """How many replicas run."""
-        return len(self._devices) * self._processes.size
+        return len(self.local_devices) * self._processes.size
 
     @property
     def _processes(self) -> Any:
@@ -222,7 +222,7 @@ class Strategy:
         if not isinstance(args, (list, tuple)):
             raise TypeError(f"positional args must be a list or tuple, got {type(args)}")
         kwargs = kwargs or {}
-        if isinstance(fn, Function) and self.num_replicas_in_sync > 1 and len(self._devices) > 1:
+        if isinstance(fn, Function) and self.num_replicas_in_sync > 1 and len(self.local_devices) > 1:
             return self._of_all_replicas(fn)(tuple(args), dict(kwargs))
         fn = _converted(fn)
 
@@ -276,7 +276,7 @@ class Strategy:
                 yield
 
     def _device_numbers(self) -> tuple[int, ...]:
-        return single_program.mesh(self._devices, self._processes.size > 1)
+        return single_program.mesh(self.local_devices, self._processes.size > 1)
 
     def _shares_out(self) -> Any:
         """A context in which functions run on the devices of all replicas, each with a part of every batch."""
@@ -284,13 +284,13 @@ class Strategy:
 
     def _beside_variables(self) -> Any:
         """The scope of the device of variables: the first accelerator; further ones have copies."""
-        accelerated = single_program.is_accelerator(self._devices[0])
-        return context.device(self._devices[0]) if accelerated else contextlib.nullcontext()
+        accelerated = single_program.is_accelerator(self.local_devices[0])
+        return context.device(self.local_devices[0]) if accelerated else contextlib.nullcontext()
 
     def _placed(self, i: int) -> Any:
-        if len(self._devices) == 1:
+        if len(self.local_devices) == 1:
             return contextlib.nullcontext()
-        return context.device(self._devices[i])
+        return context.device(self.local_devices[i])
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
         """Compute the sum or mean of a value over the replicas.
@@ -518,8 +518,8 @@ class StrategyExtended:
         n = len(self.own_replicas)
         return batch if n == 1 else nest.map_structure(lambda x: PerReplica(shares(x, n)), batch)
 
-    worker_devices = property(lambda self: tuple(self._strategy._devices))
-    parameter_devices = property(lambda self: tuple(self._strategy._devices))
+    worker_devices = property(lambda self: tuple(self._strategy.local_devices))
+    parameter_devices = property(lambda self: tuple(self._strategy.local_devices))
     experimental_require_static_shapes = False
     experimental_between_graph = False
     # The first of several processes writes files.
@@ -527,7 +527,7 @@ class StrategyExtended:
     should_save_summary = property(lambda self: self.processes.rank == 0)
     experimental_should_init = True
 
-    _devices = property(lambda self: tuple(self._strategy._devices))
+    _devices = property(lambda self: tuple(self._strategy.local_devices))
     # Batches that are fed are those of all replicas together.
     _global_batch_size = True
 
@@ -618,7 +618,7 @@ class StrategyExtended:
 
     def non_slot_devices(self, var_list: Any) -> Any:
         """The first device."""
-        return self._strategy._devices[0]
+        return self._strategy.local_devices[0]
 
 
 class MirroredVariable(Variable):

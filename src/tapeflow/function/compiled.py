@@ -258,7 +258,7 @@ class Differentiated:
             back.outputs = outputs
         kept = [outer for outer, _ in back.captures]
         # What it reads comes as arguments.
-        back._captured = {}
+        back.set_captures(())
         return type(self.compiled)(back), kept, reached
 
     def backward(self, dys: dict[int, Any], kept: list[Any], results: list[Any]) -> list[Any]:

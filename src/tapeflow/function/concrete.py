@@ -342,8 +342,7 @@ class ConcreteFunction:
 
     def set_external_captures(self, captures: Sequence[Any]) -> None:
         """Lets the function take `captures` from now on, in place of `captured_inputs`."""
-        pairs = list(zip(captures, self._graph.internal_captures, strict=True))
-        self._graph._captured = {id(outer): (outer, inner) for outer, inner in pairs}
+        self._graph.set_captures(list(zip(captures, self._graph.internal_captures, strict=True)))
         self._compiled = Compiled(self._graph)
 
     def set_variables(self, variables: Sequence[Any]) -> None:

@@ -209,7 +209,7 @@ class Copy:
         else:
             return
         if self._lower is not None:
-            made._extra = {**made.extra_attrs, "_lower_using_switch_merge": self._lower}
+            made.set_attr("_lower_using_switch_merge", self._lower)
 
     def _flat(self, body: Body, scope: str) -> Body:
         """A function of a branch or loop, with calls inlined and constants folded.

@@ -125,17 +125,17 @@ class Function:
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, as text."""
-        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._concrete_functions())
+        return "\n\n".join(f.pretty_printed_signature(verbose) for f in self.all_traces())
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        return self._concrete_functions()
+        return self.all_traces()
 
     def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
         if self.input_signature is not None and not self._traces:
             self.get_concrete_function()
-        return self._concrete_functions()
+        return self.all_traces()
 
-    def _concrete_functions(self) -> list[ConcreteFunction]:
+    def all_traces(self) -> list[ConcreteFunction]:
         return [f for traces in self._traces.values() for _, f in traces]
 
     def __repr__(self) -> str:

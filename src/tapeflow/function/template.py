@@ -50,7 +50,7 @@ class Template:
         self._store = scoping.new_store() if context.executing_eagerly() else None
         self._scope: Any = None
         self._called = False
-        self._inner: dict[str, Any] = {}  # templates that were called while this one was
+        self.inner: dict[str, Any] = {}  # templates that were called while this one was
         if create_scope_now:
             with scoping.scope(self._unique_name, self._name, self._custom_getter) as scope:
                 self._scope = scope
@@ -59,9 +59,9 @@ class Template:
         """Calls the function; variables are created on the first call, and only found on later ones."""
         kwargs = {**self._kwargs, **kwargs}
         if _running:
-            names = [name for name, each in _running[-1]._inner.items() if each is self]
+            names = [name for name, each in _running[-1].inner.items() if each is self]
             if not names:
-                _running[-1]._inner[self._name] = self
+                _running[-1].inner[self._name] = self
         _running.append(self)
         try:
             return self._call(args, kwargs)
@@ -154,7 +154,7 @@ class Template:
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
         """What checkpoints follow: its variables, and the templates called in it, by their names in its scope."""
-        inner = dict(self._inner)
+        inner = dict(self.inner)
         within = [id(v) for each in inner.values() for v in each.variables]
         scope = f"{self.variable_scope_name}/" if self._scope is not None else ""
         own = {

@@ -62,7 +62,7 @@ class WrappedFunction(ConcreteFunction):
             for x in rest:
                 found[id(x)] = cut.add_input(x.dtype, x.shape_tuple, x.op.name)
             for outer, inner in own.captures:
-                found[id(inner)] = cut._add_capture(outer, inner.op.name)
+                found[id(inner)] = cut.add_capture(outer, inner.op.name)
                 copy_handle(inner, found[id(inner)])
             for variable, handle in own.variables_by_handle.items():
                 if id(handle) not in found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -77,9 +77,8 @@ class FuncGraph(Graph):
         if outer is not None:
             self.converts = getattr(outer, "converts", True)
             self.limits = outer.limits
-            self._collections = outer._collections if collections is None else collections
-            scopes, theirs = self._scopes, outer._scopes
-            scopes.devices = list(theirs.devices)
+            self._collections = outer.collection_lists if collections is None else collections
+            self._scopes.devices = list(outer.scope_devices)
 
     @property
     def outer_graph(self) -> Graph:
@@ -94,6 +93,19 @@ class FuncGraph(Graph):
             self.control_captures.append(op)
 
     # Captures.
+
+    def placeholder_of(self, tensor: Any) -> SymbolicTensor | None:
+        """The placeholder that stands for a tensor from outside, or None."""
+        found = self._captured.get(id(tensor))
+        return None if found is None else found[1]
+
+    def set_captures(self, pairs: Iterable[tuple[Any, SymbolicTensor]]) -> None:
+        """Let placeholders stand for these tensors from outside, and for no others."""
+        self._captured = {id(outer): (outer, inner) for outer, inner in pairs}
+
+    def drop_capture(self, tensor: Any) -> None:
+        """Let nothing stand for a tensor from outside."""
+        del self._captured[id(tensor)]
 
     @property
     def captures(self) -> list[tuple[Any, SymbolicTensor]]:
@@ -161,7 +173,7 @@ class FuncGraph(Graph):
         found = self._captured.get(id(outer))
         if found is not None:
             return found[1]
-        return self._add_capture(outer, name)
+        return self.add_capture(outer, name)
 
     def _captured_constant(self, tensor: Any, made: SymbolicTensor) -> None:
         """Constants need no input; remembered here, so that each is there once."""
@@ -175,7 +187,8 @@ class FuncGraph(Graph):
             raise InaccessibleTensorError(misuse.out_of_scope(tensor, self.name))
         return tensor if self.enclosing_graph is tensor.op.graph else self.enclosing_graph.capture(tensor)
 
-    def _add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
+    def add_capture(self, outer: Any, name: str | None = None) -> SymbolicTensor:
+        """A placeholder that stands for a tensor from outside of the graph, as a further input."""
         shape = (
             outer.shape_tuple if isinstance(outer, SymbolicTensor) else tuple(outer.shape.as_list())
         )
@@ -196,7 +209,7 @@ class FuncGraph(Graph):
         outer = handle
         if self.enclosing_graph is not None:
             outer = self.enclosing_graph.capture_variable(variable, handle)
-        inner = self._add_capture(
+        inner = self.add_capture(
             outer, getattr(variable, "name", "variable").split(":")[0].rpartition("/")[2] or None
         )
         inner.handle_shape = _known_shape(variable)
@@ -269,7 +282,7 @@ class FuncGraph(Graph):
         name = name if is_op(name) else "Placeholder"  # a parameter may be called _
         inner = building.placeholder(self, dtype, shape, name)
         if label:
-            inner.op._set_attr(USER_NAME, label)
+            inner.op.set_attr(USER_NAME, label)
         self.inputs.append(inner)
         return inner
 
@@ -296,9 +309,9 @@ def wait_for_captures(op: Any, bodies: Any) -> None:
     """Lets a node run after the operations that its bodies wait for."""
     for body in bodies:
         for other in body.control_captures:
-            found = op.graph._control_operation(other)
+            found = op.graph.control_operation(other)
             if found is not None:
-                op._add_control_input(found)
+                op.add_control_inputs([found])
 
 
 def own_collections() -> dict[Any, list[Any]] | None:
@@ -307,13 +320,13 @@ def own_collections() -> dict[Any, list[Any]] | None:
     if outer is None:
         return None
     shared = ("variables", "local_variables", "trainable_variables")
-    found = {key: list(items) for key, items in outer._collections.items() if isinstance(key, str)}
-    kept = {
-        key: items
-        for key, items in outer._collections.items()
-        if not isinstance(key, str) or key.startswith("_")
+    return {
+        **{
+            key: list(items) if isinstance(key, str) and not key.startswith("_") else items
+            for key, items in outer.collection_lists.items()
+        },
+        **{key: outer.get_collection_ref(key) for key in shared},
     }
-    return {**found, **kept, **{key: outer.get_collection_ref(key) for key in shared}}
 
 
 # Tensors that may stand for something else in another place, such as the path of a file that a model takes along.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,7 +88,7 @@ class Graph(Scopes, Collections, Elements):
         self._unfeedable: list[Any] = []
         self._unfetchable: set[Any] = set()
         self._consumers: Any = None
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._finalized = False
         self._inserted = 0
         # Whether an edge was added against the order of creation.
@@ -140,6 +140,15 @@ class Graph(Scopes, Collections, Elements):
     def _unsafe_unfinalize(self) -> None:
         self._finalized = False
 
+    @contextlib.contextmanager
+    def unfinalized(self) -> Iterator[None]:
+        """A block in which it takes further operations, though it was finalised."""
+        saved, self._finalized = self._finalized, False
+        try:
+            yield
+        finally:
+            self._finalized = saved
+
     @property
     def _last_id(self) -> int:
         return len(self._operations)
@@ -163,9 +172,9 @@ class Graph(Scopes, Collections, Elements):
         if isinstance(name, bytes):
             name = name.decode()
         control = self._control_inputs(inputs) if scopes.controls else []
-        with self._lock:
+        with self.lock:
             name = self.take_name(name or kind)
-            op = Operation._of(self, kind, row, inputs, input_sizes, attrs, name, "", control)
+            op = Operation.make(self, kind, row, inputs, input_sizes, attrs, name, "", control)
             op.index = len(self._operations)
             self._operations.append(op)
             self._by_name[name] = op
@@ -176,9 +185,9 @@ class Graph(Scopes, Collections, Elements):
             for key, value in scopes.attributes.items():
                 value = value(protos.NodeDef(name=name, op=kind)) if callable(value) else value  # no outputs yet
                 if value is not None and key not in op.extra_attrs:
-                    op._set_attr(key, value)
+                    op.set_attr(key, value)
         if scopes.overrides and kind in scopes.overrides:
-            op._set_attr("_gradient_op_type", scopes.overrides[kind].encode())
+            op.set_attr("_gradient_op_type", scopes.overrides[kind].encode())
         return op
 
     def take_name(self, name: str) -> str:
@@ -193,6 +202,23 @@ class Graph(Scopes, Collections, Elements):
         if not scope or not all(c.isalnum() or c in "_.\\/>-" for c in name):
             check_op(name)
         return self._names.unique(f"{scope}/{name}" if scope else name)
+
+    @property
+    def names(self) -> KeysView[str]:
+        """The names of its operations."""
+        return self._by_name.keys()
+
+    def free_name(self, name: str) -> str:
+        """A name like `name` that no operation has yet, `name` itself left out."""
+        self._names.mark(name)
+        return self._names.unique(name)
+
+    def rename(self, op: Operation, name: str) -> None:
+        """Give an operation another name, which is free."""
+        self._by_name.pop(op.name, None)
+        op.name = name
+        self._by_name[name] = op
+        self._names.mark(name)
 
     def create_op(
         self,
@@ -330,7 +356,7 @@ class Graph(Scopes, Collections, Elements):
             known = self.__dict__["_written_graph"] = (self.version, written, {})
         return known[1]
 
-    def _written_nodes(self) -> dict[str, Any]:
+    def written_nodes(self) -> dict[str, Any]:
         """The nodes of the graph as a `GraphDef`, by name: what they call functions by."""
         written = self._written()
         nodes: dict[str, Any] = self.__dict__["_written_graph"][2]

@@ -53,7 +53,7 @@ def jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = Fals
         scopes.count += 1
     scopes.depth += 1
     try:
-        with graph._attr_scope(marks):
+        with graph.attr_scope(marks):
             yield
     finally:
         scopes.depth -= 1
@@ -63,12 +63,12 @@ def jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = Fals
 def as_marked(graph: Graph, op: Any) -> Iterator[None]:
     """A block for the gradient of an operation, whose operations are marked as it is."""
     marks = {name: op.extra_attrs[name] for name in _INHERITED if name in op.extra_attrs}
-    if "_XlaCompile" not in marks or not hasattr(graph, "_attr_scope"):
+    if "_XlaCompile" not in marks or not hasattr(graph, "attr_scope"):
         yield
         return
     if marks.get("_XlaSeparateCompiledGradients") and "_XlaScope" in marks:
         marks["_XlaScope"] += b"_grad_gradients"
-    with graph._attr_scope(marks):
+    with graph.attr_scope(marks):
         yield
 
 

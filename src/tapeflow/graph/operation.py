@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
@@ -72,7 +72,7 @@ class Operation:
 
     __slots__ = (
         "graph", "name", "type", "row", "inputs", "input_sizes", "attrs", "outputs", "control_inputs",
-        "device", "defined_at", "custom_gradient", "index", "_extra", "_original_op", "_composite",
+        "device", "defined_at", "custom_gradient", "index", "_extra", "gradient_of", "composite",
         "__weakref__", "__dict__",  # programs give operations attributes of their own
     )  # fmt: skip
     graph: Any
@@ -89,8 +89,8 @@ class Operation:
     outputs: list[SymbolicTensor]
     index: float  # its place in the order in which operations run
     _extra: dict[str, Any] | None
-    _original_op: Operation | None  # the one whose gradient it computes
-    _composite: Any  # what its row is composed of, once it was written
+    gradient_of: Operation | None  # the one whose gradient it computes
+    composite: Any  # what its row is composed of, once it was written
 
     def __new__(
         cls, node_def: Any, g: Any, inputs: Any = None, output_types: Any = None, control_inputs: Any = None,
@@ -128,7 +128,7 @@ class Operation:
         return cls(*args, **kwargs)
 
     @classmethod
-    def _of(
+    def make(
         cls, graph: FuncGraph | Graph, kind, row: Callable[..., Any] | None, inputs: Sequence[Tensor],
         input_sizes: Sequence[Any], attrs: dict[str, Any], name: str, device: str, control_inputs: Sequence[Any],
     ):
@@ -148,8 +148,8 @@ class Operation:
         self.defined_at = user_frame()
         self.index = -1
         self._extra = None
-        self._original_op = None
-        self._composite = None
+        self.gradient_of = None
+        self.composite = None
         return self
 
     def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
@@ -163,16 +163,14 @@ class Operation:
         if ctx is not None:
             raise ValueError("Branches and loops have graphs of their own: there is no context of control flow.")
 
-    @property
-    def _is_stateful(self) -> bool:
-        return bool(self.effects)
+    _is_stateful = property(lambda self: bool(self.effects))
 
     @property
     def _output_types(self) -> list[Any]:
         return [y.dtype.as_datatype_enum for y in self.outputs]
 
     def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
-        tensor = tensors.made(self, len(self.outputs), dtype, shape)
+        tensor = tensors.output_of(self, len(self.outputs), dtype, shape)
         self.outputs.append(tensor)
         return tensor
 
@@ -226,9 +224,9 @@ class Operation:
         file, line, function = self.defined_at
         return [traceback.FrameSummary(file, line, function)]
 
-    @property
-    def _id(self) -> float:
-        return self.index
+    _original_op = property(lambda self: self.gradient_of)
+
+    _id = property(lambda self: self.index)
 
     @property
     def op_def(self) -> Any:
@@ -256,7 +254,7 @@ class Operation:
             if found is not None:
                 return found
         elif self.type in _CONTROL_FLOW:
-            known = self.graph._written_nodes()[self.name].attr
+            known = self.graph.written_nodes()[self.name].attr
             if name in known:
                 return attributes.own_value(known[name])
         elif name in ("T", "dtype") and self.outputs:
@@ -272,13 +270,19 @@ class Operation:
         """The length of each input that is a list."""
         return [size for size in self.input_sizes if size is not None]
 
-    def _set_attr(self, name: str, value: Any) -> None:
+    def set_attr(self, name: str, value: Any) -> None:
+        """Give it an attr that its row does not know."""
         if self._extra is None:
             self._extra = {}
         if hasattr(value, "WhichOneof"):  # an AttrValue
-
             value = attributes.own_value(value)
         self._extra[name] = value
+
+    _set_attr = set_attr  # as TensorFlow spells it, like the methods below
+
+    def take_attrs(self, attrs: Mapping[str, Any]) -> None:
+        """Give it all of these attrs in the place of those that its row does not know."""
+        self._extra = dict(attrs)
 
     @property
     def extra_attrs(self) -> dict[str, Any]:
@@ -291,9 +295,10 @@ class Operation:
     # Edges.
 
     def _add_control_input(self, op: Operation) -> None:
-        self._add_control_inputs([op])
+        self.add_control_inputs([op])
 
-    def _add_control_inputs(self, ops: list[Operation]) -> None:
+    def add_control_inputs(self, ops: list[Operation]) -> None:
+        """Let it run after other operations of its graph. Raises ValueError for one of another graph."""
         for op in ops:
             if op.graph is not self.graph:
                 raise ValueError(f"{op.name} must be from the same graph as {self.name}.")
@@ -303,15 +308,21 @@ class Operation:
                     self.graph.reordered = True
         self.graph.edited()
 
-    def _remove_all_control_inputs(self) -> None:
+    _add_control_inputs = add_control_inputs
+
+    def remove_control_inputs(self) -> None:
+        """Let it wait for its inputs alone."""
         self.control_inputs = []
         self.graph.edited()
+
+    _remove_all_control_inputs = remove_control_inputs
 
     def _add_input(self, tensor: SymbolicTensor, dtype: Any = None) -> None:
         """Gives an operation that was described without its inputs the next of them."""
         services().library_nodes().add_input(self, tensor)
 
-    def _update_input(self, index: int, tensor: SymbolicTensor) -> None:
+    def update_input(self, index: int, tensor: SymbolicTensor) -> None:
+        """Give it another tensor of its graph as an input; raises an error for a shape that does not fit."""
         if not 0 <= index < len(self.inputs):
             raise OutOfRangeError(None, None, f"Cannot update edge. Input index [{index}] is greater than the "
                                   f"number of total inputs [{len(self.inputs)}].")  # fmt: skip
@@ -336,6 +347,8 @@ class Operation:
         if tensor.op.index >= self.index:
             self.graph.reordered = True
         self.graph.edited()
+
+    _update_input = update_input
 
     @property
     def _control_outputs(self) -> list[Operation]:

@@ -33,7 +33,7 @@ class Scopes:
     _names: Names
     _scopes: ThreadScopes
     _operations: list[Operation]
-    _container = ""
+    resource_container = ""  # the name that resources are kept under
     building_function: Any
     as_graph_element: Any
 
@@ -90,6 +90,11 @@ class Scopes:
                 raise RuntimeError("Exiting device scope without proper scope nesting.")
             stack.pop()
 
+    @property
+    def scope_devices(self) -> list[Any]:
+        """The devices of the blocks around what is built now, the outermost first."""
+        return self._scopes.devices
+
     def _device_of_scope(self, op: Any, set_device: Callable[[str], None]) -> str:
         """The device that the blocks around say for `op`; functions among them are called with it, once it is set."""
         spec = placement.DeviceSpec()
@@ -127,7 +132,7 @@ class Scopes:
         op.device = self._device_of_scope(op, lambda device: setattr(op, "device", device))
         for other in scopes.colocated:
             if other is not None and other is not op:
-                op._set_attr("_class", sorted({*op.colocation_groups(), *other.colocation_groups()} -
+                op.set_attr("_class", sorted({*op.colocation_groups(), *other.colocation_groups()} -
                                               {b"loc:@" + op.name.encode()}))  # fmt: skip
                 op.device = other.device or op.device
 
@@ -157,8 +162,8 @@ class Scopes:
         scopes = self._scopes
         saved = scopes.name, scopes.devices
         scopes.name = names.removesuffix("/")
-        if around is not None and around._scopes.devices:
-            scopes.devices = list(around._scopes.devices)
+        if around is not None and around.scope_devices:
+            scopes.devices = list(around.scope_devices)
         try:
             with self.control_dependencies(None):
                 yield
@@ -179,7 +184,7 @@ class Scopes:
             return
         ops: list[Operation] = []
         for each in control_inputs:
-            op = self._control_operation(each)
+            op = self.control_operation(each)
             if op is not None and op not in ops:
                 ops.append(op)
         # What is created inside of the block depends on the inputs already.
@@ -189,7 +194,8 @@ class Scopes:
         finally:
             stack.pop()
 
-    def _control_operation(self, each: Any) -> Operation | None:
+    def control_operation(self, each: Any) -> Operation | None:
+        """The operation that a control dependency on `each` waits for, None where there is none."""
         if isinstance(each, IndexedSlices):
             each = each.values
         if isinstance(each, Operation):
@@ -231,12 +237,12 @@ class Scopes:
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
         """A block whose resources are kept under a name of their own."""
-        saved = self._container
-        self._container = container_name
+        saved = self.resource_container
+        self.resource_container = container_name
         try:
             yield container_name
         finally:
-            self._container = saved
+            self.resource_container = saved
 
     @contextlib.contextmanager
     def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
@@ -264,7 +270,8 @@ class Scopes:
             scopes.overrides = saved
 
     @contextlib.contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+    def attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        """A block whose operations get these attrs."""
         scopes = self._scopes
         saved = scopes.attributes
         scopes.attributes = {**saved, **attr_map}
@@ -272,3 +279,5 @@ class Scopes:
             yield
         finally:
             scopes.attributes = saved
+
+    _attr_scope = attr_scope

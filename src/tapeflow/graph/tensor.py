@@ -211,8 +211,18 @@ class SymbolicTensor(_native.Tensor):
         return format(str(self), spec)
 
 
-# The class of the tensors that operations get: for programs of 1.x, a subclass that they know as `tf.Tensor`.
-made: type[SymbolicTensor] = SymbolicTensor
+_class: type[SymbolicTensor] = SymbolicTensor
+
+
+def register_class(kind: type[SymbolicTensor]) -> None:
+    """Say which class the tensors of operations have: for programs of 1.x, the one that they know as `tf.Tensor`."""
+    global _class
+    _class = kind
+
+
+def output_of(op: Any, index: int, dtype: Any, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
+    """A new tensor, an output of an operation."""
+    return _class(op, index, dtype, shape)
 
 
 def _repr_shape(tensor: SymbolicTensor) -> str:

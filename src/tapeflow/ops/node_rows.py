@@ -51,6 +51,11 @@ class NodeRow:
         self.stateful, self.touches, self.less, self.forwards, self.calls = stateful, touches, less, forwards, calls
         self.kernel: Any = None
 
+    @property
+    def makes_dataset(self) -> bool:
+        """Whether nodes make a dataset."""
+        return self.kernel is not None and [(a.name, a.type) for a in self.outputs] == [("handle", "variant")]
+
     def runs(self, kernel: Callable[..., Any]) -> NodeRow:
         """Decorate the kernel, and return the row."""
         self.kernel = kernel

@@ -106,7 +106,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "ne": ne,
     "neg": elementwise.negative,
     "abs": elementwise.abs,
-    "invert": operators._not,
+    "invert": operators.inverted,
     "getitem": getitem,
 }
 

@@ -62,7 +62,7 @@ def logical(logic: Any, bits: Any) -> Any:
     return operator
 
 
-def _not(x: Any) -> Any:
+def inverted(x: Any) -> Any:
     return math_logic.LogicalNot(x) if x.dtype == dtypes.bool else bitwise.Invert(x)
 
 
@@ -143,7 +143,7 @@ def _bind() -> None:
         ("ne", comparison.NotEqual, same(comparison.NotEqual, True), 0),
         ("neg", elementwise.Neg, None, -1),
         ("abs", elementwise.Abs, elementwise.abs, ~_mask(COMPLEX) & (2**63 - 1)),
-        ("invert", bitwise.Invert, _not, _mask(INTEGER)),
+        ("invert", bitwise.Invert, inverted, _mask(INTEGER)),
     ]
     boolean = _mask([dtypes.bool])
     for name, logic, bits in (

@@ -60,7 +60,7 @@ class _Graph:
             given: dict[str, Any] = {
                 name: self.graph.capture_variable(v, v.handle) for name, v in variables.items()
             }
-            given |= {name: self.graph._add_capture(path) for name, path in files.items()}
+            given |= {name: self.graph.add_capture(path) for name, path in files.items()}
             import_nodes(self.graph_def, input_map=given, name="", own_files=paths)
         trainable = self._trainable()
         for name, variable in variables.items():

@@ -147,17 +147,17 @@ class FileWriterCache:
 
     _writers: dict[str, FileWriter] = {}  # noqa: RUF012
 
-    @staticmethod
-    def get(logdir: str):
+    @classmethod
+    def get(cls, logdir: str):
         """The writer of a folder, made when there is none: it begins with the default graph."""
-        found = FileWriterCache._writers.get(logdir)
+        found = cls._writers.get(logdir)
         if found is None:
-            found = FileWriterCache._writers[logdir] = FileWriter(logdir, get_default_graph())
+            found = cls._writers[logdir] = FileWriter(logdir, get_default_graph())
         return found
 
-    @staticmethod
-    def clear():
+    @classmethod
+    def clear(cls):
         """Closes and forgets all writers."""
-        for writer in FileWriterCache._writers.values():
+        for writer in cls._writers.values():
             writer.close()
-        FileWriterCache._writers.clear()
+        cls._writers.clear()

@@ -59,7 +59,7 @@ class _Profile:
 
     def start(self) -> None:
         if self.options.host_tracer_level > 0:
-            call_watching._watch(self.operation)
+            call_watching.watch(self.operation)
             function.runners.append(self.run)
             _native.set_functions_fast(False)
 

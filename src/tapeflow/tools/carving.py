@@ -179,7 +179,7 @@ class Part:
                     self._changed += [(op, i, tensor) for i, t in enumerate(op.inputs) if t is tensor]
                     for i, t in enumerate(op.inputs):
                         if t is tensor:
-                            op._update_input(i, result)
+                            op.update_input(i, result)
         for op in self.graph.get_operations():
             if op not in apart and not inside.isdisjoint(op.control_inputs):
                 old = list(op.control_inputs)
@@ -189,13 +189,13 @@ class Part:
 
     @staticmethod
     def _wait(op: Any, others: list[Any]) -> None:
-        op._remove_all_control_inputs()
-        op._add_control_inputs(others)
+        op.remove_control_inputs()
+        op.add_control_inputs(others)
 
     def restore(self) -> None:
         """Let the rest of the graph use the part itself again."""
         for op, i, tensor in self._changed:
-            op._update_input(i, tensor)
+            op.update_input(i, tensor)
         for op, others in self._waiting:
             self._wait(op, others)
         self._changed, self._waiting = [], []

@@ -54,7 +54,7 @@ class Cores(Strategy):
     @property
     def on_accelerators(self) -> bool:
         """Whether there is a core for each replica."""
-        return not self._devices[0].endswith("CPU:0")
+        return not self.local_devices[0].endswith("CPU:0")
 
 
 def replicate(

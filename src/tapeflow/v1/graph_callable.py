@@ -51,10 +51,10 @@ class GraphCallable:
     @property
     def variables(self):
         """The variables of all traces so far, each once; before the first, those that were restored."""
-        if not self._function._concrete_functions():
+        if not self._function.all_traces():
             return self._store.variables()
         found = {}
-        for concrete in self._function._concrete_functions():
+        for concrete in self._function.all_traces():
             for v in concrete.graph.variables:
                 found.setdefault(id(v), v)
         return list(found.values())
@@ -71,7 +71,7 @@ class GraphCallable:
         them by `tf.get_variable`. Raises ValueError if there is no such checkpoint.
         """
 
-        if self._function._concrete_functions():
+        if self._function.all_traces():
             train.Saver(self.variables).restore(None, path)
             return
         reader = train.load_checkpoint(path)

@@ -38,7 +38,12 @@ class EagerVariableStore:
     """Keeps the variables that `get_variable` makes, and gives them again to those who ask for their name."""
 
     def __init__(self, store=None):
-        self._store: dict[str, Any] = {} if store is None else store._store
+        self._store: dict[str, Any] = {} if store is None else store.by_name
+
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """The variables themselves by name, which stores of one origin share."""
+        return self._store
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
@@ -75,7 +80,7 @@ class EagerVariableStore:
         other = EagerVariableStore()
         with name_scope(""):
             for key, v in self._store.items():
-                other._store[key] = VariableV1(v.read_value(), trainable=v.trainable, name=key)
+                other.put(key, VariableV1(v.read_value(), trainable=v.trainable, name=key))
         return other
 
 

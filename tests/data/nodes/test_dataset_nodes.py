@@ -1,5 +1,7 @@
 """Datasets as nodes of TensorFlow's ops, which make the same elements when a graph runs."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import tapeflow as tf
 from tapeflow.data import leaves
 from tapeflow.data.nodes import variants
 from tapeflow.data.nodes.writing import NoOpForIt, node_of
+from tapeflow.ops import node_rows
 
 D = tf.data.Dataset
 _OPTIONS = tf.data.Options()
@@ -86,3 +89,12 @@ def test_graph_of_a_dataset_as_a_string():
     kinds = [node.op for node in graph.node]
     assert {"RangeDataset", "MapDataset"} < set(kinds)
     assert any(kind.startswith("ShuffleDataset") for kind in kinds)
+
+
+def test_rows_say_whether_they_make_a_dataset():
+    """Iterators count what makes a dataset as no state outside of them, whatever its name ends in."""
+    node_rows.load_all()
+    making = {name for name, row in node_rows.NODES.items() if row.makes_dataset}
+    assert {"RangeDataset", "BatchDatasetV2", "ShuffleDatasetV3", "ParallelInterleaveDatasetV4"} <= making
+    named = {name for name, row in node_rows.NODES.items() if row.kernel and re.search(r"Dataset(V\d)?$", name)}
+    assert named - making == {"InitializeTableFromDataset"}

@@ -45,7 +45,7 @@ def _compiled(computation: Callable[..., Any], inputs: Sequence[Any] | None) -> 
         raise TypeError("inputs must be a list")
     graph = v1.get_default_graph()
     given = [v1.convert_to_tensor(x) for x in nest.flatten(inputs)]
-    with graph._attr_scope({"_xla_compile_id": graph.unique_name("cluster").encode()}):
+    with graph.attr_scope({"_xla_compile_id": graph.unique_name("cluster").encode()}):
         given = [v1.identity(x, name=f"input_{i}") for i, x in enumerate(given)]
         scope = v1.get_variable_scope()
         stated = scope.use_resource

@@ -77,7 +77,7 @@ def copy_op_to_graph(org_instance: Any, to_graph: Graph, variables: Any, scope: 
     for name, op in copied.items():
         for each in op.control_inputs:
             known = made.get(_below(scope, each.name))
-            made[name]._add_control_inputs([get_copied_op(each, to_graph, scope) if known is None else known])
+            made[name].add_control_inputs([get_copied_op(each, to_graph, scope) if known is None else known])
         for old, new in ((op, made[name]), *zip(op.outputs, made[name].outputs, strict=True)):
             for collection in _collections(old, op.graph, scope):
                 to_graph.add_to_collection(collection, new)

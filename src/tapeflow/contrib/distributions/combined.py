@@ -84,14 +84,14 @@ class Independent(Distribution):
     def _sample_n(self, n, seed: int | None = None):
         return self._inner.sample(n, seed=seed)
 
-    def _sum(self, x):
+    def sum_over_event(self, x):
         return reduce_sum(x, list(range(-self._count, 0))) if self._count else x
 
     def _log_prob(self, x):
-        return self._sum(self._inner.log_prob(x))
+        return self.sum_over_event(self._inner.log_prob(x))
 
     def _entropy(self):
-        return self._sum(self._inner.entropy())
+        return self.sum_over_event(self._inner.entropy())
 
     def _mean(self):
         return self._inner.mean()
@@ -343,9 +343,9 @@ def _repeated(distribution, batch_shape, event_shape):
 
 @RegisterKL(Independent, Independent)
 def _(a, b, name: str | None = None):
-    if a.event_shape.rank != b.event_shape.rank or a._count != b._count:
+    if a.event_shape.rank != b.event_shape.rank or a.reinterpreted_batch_ndims != b.reinterpreted_batch_ndims:
         raise NotImplementedError("KL between Independents with different event ranks is not supported")
-    return a._sum(kl_divergence(a.distribution, b.distribution))
+    return a.sum_over_event(kl_divergence(a.distribution, b.distribution))
 
 
 boundaries(globals())

@@ -56,10 +56,10 @@ class MultivariateNormalTriL(Distribution):
             loc = zeros_like(tril[..., 0])
         else:
             tril, loc = numbers(scale_tril, loc)
-        self._tril, self._loc = tril, loc
-        self._wide_loc = loc + zeros_like(tril[..., 0])
-        self._parts = (self._wide_loc,)
-        self._event = self._wide_loc.shape[-1:]
+        self.tril, self._loc = tril, loc
+        self.wide_loc = loc + zeros_like(tril[..., 0])
+        self._parts = (self.wide_loc,)
+        self._event = self.wide_loc.shape[-1:]
         super().__init__(
             loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
@@ -69,50 +69,50 @@ class MultivariateNormalTriL(Distribution):
     @property
     def scale(self):
         """The factor of the covariance, as a linear operator."""
-        return LinearOperatorLowerTriangular(self._tril)
+        return LinearOperatorLowerTriangular(self.tril)
 
     def _batch_shape(self):
-        return self._wide_loc.shape[:-1]
+        return self.wide_loc.shape[:-1]
 
     def _batch_shape_tensor(self):
-        return shape_of(self._wide_loc)[:-1]
+        return shape_of(self.wide_loc)[:-1]
 
     def _event_shape_tensor(self):
-        return shape_of(self._wide_loc)[-1:]
+        return shape_of(self.wide_loc)[-1:]
 
     def _sample_n(self, n, seed: int | None = None):
-        shape = concat([[n], shape_of(self._wide_loc)], 0)
+        shape = concat([[n], shape_of(self.wide_loc)], 0)
         normal = random_normal(shape, dtype=self.dtype, seed=seed)
-        return self._loc + matmul(self._tril, normal[..., None])[..., 0]
+        return self._loc + matmul(self.tril, normal[..., None])[..., 0]
 
-    def _log_volume(self):
+    def log_volume(self):
         """The logarithm of the factor's determinant."""
-        return reduce_sum(log(abs_(diag_part(self._tril))), -1)
+        return reduce_sum(log(abs_(diag_part(self.tril))), -1)
 
-    def _half_dimensions(self):
-        return 0.5 * cast(shape_of(self._wide_loc)[-1], self.dtype)
+    def half_dimensions(self):
+        return 0.5 * cast(shape_of(self.wide_loc)[-1], self.dtype)
 
     def _log_prob(self, x):
         shift = x - self._loc
-        tril = self._tril + zeros_like(shift)[..., None]
+        tril = self.tril + zeros_like(shift)[..., None]
         z = triangular_solve(tril, (shift + zeros_like(tril[..., 0]))[..., None])[..., 0]
-        normal = self._half_dimensions() * math.log(2.0 * math.pi) + self._log_volume()
+        normal = self.half_dimensions() * math.log(2.0 * math.pi) + self.log_volume()
         return -0.5 * reduce_sum(square(z), -1) - normal
 
     def _entropy(self):
-        wide = zeros_like(self._wide_loc[..., 0])
-        return self._half_dimensions() * (1.0 + math.log(2.0 * math.pi)) + self._log_volume() + wide
+        wide = zeros_like(self.wide_loc[..., 0])
+        return self.half_dimensions() * (1.0 + math.log(2.0 * math.pi)) + self.log_volume() + wide
 
     def _mean(self):
-        return self._wide_loc + zeros_like(self._wide_loc)
+        return self.wide_loc + zeros_like(self.wide_loc)
 
     _mode = _mean
 
     def _covariance(self):
-        return matmul(self._tril, self._tril, transpose_b=True) + zeros_like(self._wide_loc)[..., None]
+        return matmul(self.tril, self.tril, transpose_b=True) + zeros_like(self.wide_loc)[..., None]
 
     def _variance(self):
-        return reduce_sum(square(self._tril), -1) + zeros_like(self._wide_loc)
+        return reduce_sum(square(self.tril), -1) + zeros_like(self.wide_loc)
 
 
 class MultivariateNormalDiag(MultivariateNormalTriL):
@@ -149,22 +149,22 @@ class MultivariateNormalDiag(MultivariateNormalTriL):
     # Without the matrix.
 
     def _sample_n(self, n, seed: int | None = None):
-        shape = concat([[n], shape_of(self._wide_loc)], 0)
+        shape = concat([[n], shape_of(self.wide_loc)], 0)
         return self._loc + self._stddevs * random_normal(shape, dtype=self.dtype, seed=seed)
 
-    def _log_volume(self):
+    def log_volume(self):
         return reduce_sum(log(abs_(self._stddevs)), -1)
 
     def _log_prob(self, x):
         z = (x - self._loc) / self._stddevs
-        normal = self._half_dimensions() * math.log(2.0 * math.pi) + self._log_volume()
+        normal = self.half_dimensions() * math.log(2.0 * math.pi) + self.log_volume()
         return -0.5 * reduce_sum(square(z), -1) - normal
 
     def _variance(self):
-        return square(self._stddevs) + zeros_like(self._wide_loc)
+        return square(self._stddevs) + zeros_like(self.wide_loc)
 
     def _stddev(self):
-        return abs_(self._stddevs) + zeros_like(self._wide_loc)
+        return abs_(self._stddevs) + zeros_like(self.wide_loc)
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
@@ -203,12 +203,12 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
 
 @RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)
 def _(a, b, name: str | None = None):
-    wide = zeros_like(a._wide_loc + b._wide_loc)
-    ours, theirs = a._tril + wide[..., None], b._tril + wide[..., None]
+    wide = zeros_like(a.wide_loc + b.wide_loc)
+    ours, theirs = a.tril + wide[..., None], b.tril + wide[..., None]
     between = triangular_solve(theirs, ours)
-    shift = triangular_solve(theirs, (b._wide_loc - a._wide_loc + wide)[..., None])[..., 0]
+    shift = triangular_solve(theirs, (b.wide_loc - a.wide_loc + wide)[..., None])[..., 0]
     squares = reduce_sum(square(between), [-2, -1]) + reduce_sum(square(shift), -1)
-    return b._log_volume() - a._log_volume() + 0.5 * squares - a._half_dimensions()
+    return b.log_volume() - a.log_volume() + 0.5 * squares - a.half_dimensions()
 
 
 boundaries(globals())

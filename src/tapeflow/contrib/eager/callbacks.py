@@ -92,7 +92,7 @@ def _call_all(row: Any, inputs: Any, outputs: list[Any]) -> None:
 
 
 def _refresh() -> None:
-    (call_watching._watch if _callbacks else call_watching.unwatch)(_call_all)
+    (call_watching.watch if _callbacks else call_watching.unwatch)(_call_all)
 
 
 def add_execution_callback(callback: Callable[..., Any]) -> None:

@@ -54,18 +54,18 @@ class Evaluator:
         """The results of all metrics, by name; with a folder, also written there as summaries."""
         if summary_logdir is None:
             with never_record_summaries():
-                return self._results()
+                return self.results()
 
         def recorded():
             with create_file_writer(summary_logdir).as_default(), always_record_summaries():
-                return self._results()
+                return self.results()
 
         return recorded() if context.executing_eagerly() else defun(recorded)()
 
-    def _results(self):
+    def results(self):
         results = {name: metric.result() for name, metric in self._metrics.items()}
         for prefix, evaluator in self._evaluators.items():
-            for name, value in evaluator._results().items():
+            for name, value in evaluator.results().items():
                 results[f"{prefix}/{name}"] = value
         return results
 
@@ -146,18 +146,18 @@ class Evaluator:
     @property
     def metric_variables(self):
         """The variables of all metrics."""
-        return [variable for _, metric in self._pairs() for variable in metric.variables]
+        return [variable for _, metric in self.pairs() for variable in metric.variables]
 
-    def _pairs(self, prefix: str = ""):
+    def pairs(self, prefix: str = ""):
         found = [(prefix, metric) for metric in self._metrics.values()]
         for inner, evaluator in self._evaluators.items():
-            found += evaluator._pairs(f"{prefix}{inner}/")
+            found += evaluator.pairs(f"{prefix}{inner}/")
         return found
 
     @property
     def metrics(self):
         """(prefix, metric) of all metrics, of this evaluator and those in it."""
-        return set(self._pairs())
+        return set(self.pairs())
 
 
 class SparseSoftmaxEvaluator(Evaluator):

@@ -40,7 +40,7 @@ def _rerouted(ts0: Any, ts1: Any, both_ways: bool, can_modify: Sequence[Any] | N
                 if (allowed is None or op in allowed) and op not in refused:
                     edges += [(op, i, new) for i, t in enumerate(op.inputs) if t is old]
     for op, i, new in edges:
-        op._update_input(i, new)
+        op.update_input(i, new)
     return len(edges)
 
 
@@ -132,8 +132,8 @@ def remove_control_inputs(op, cops):
         if each not in op.control_inputs:
             raise ValueError(f"{op.name} is not a control_input of {each.name}")
     kept = [each for each in op.control_inputs if each not in cops]
-    op._remove_all_control_inputs()
-    op._add_control_inputs(kept)
+    op.remove_control_inputs()
+    op.add_control_inputs(kept)
 
 
 def add_control_inputs(op, cops):
@@ -143,6 +143,6 @@ def add_control_inputs(op, cops):
     for each in cops:
         if each in op.control_inputs:
             raise ValueError(f"{each.name} is already a control_input of {op.name}")
-    op._add_control_inputs(cops)
+    op.add_control_inputs(cops)
 
 

@@ -172,12 +172,12 @@ class Transformer:
         if dst_scope and not reuse_dst_scope:
             dst_scope = util.scope_finalize(dst_graph.unique_name(dst_scope[:-1]))
         info = _Work(sgv, dst_graph, dst_scope, util.scope_finalize(src_scope))
-        for op in sorted(sgv.ops, key=lambda op: op._id):
+        for op in sorted(sgv.ops, key=lambda op: op.index):
             self._copy(info, op)
         for tensor, stand_in, op in info.later:
             made = info.transformed_ops[op]
             index = next(i for i, x in enumerate(made.inputs) if x is stand_in)
-            made._update_input(index, info.transformed_ts[tensor])
+            made.update_input(index, info.transformed_ts[tensor])
         for op in sgv.ops:
             found = [self.transform_control_input_handler(info, x) for x in op.control_inputs]
             made = info.transformed_ops[op]

@@ -59,7 +59,7 @@ def RerouteTensor(t0, t1, can_modify=None):
         if x is t1
     ]
     for op, i in edges:
-        op._update_input(i, t0)
+        op.update_input(i, t0)
     return len(edges)
 
 

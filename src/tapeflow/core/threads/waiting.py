@@ -31,13 +31,15 @@ class Cancellation:
         for wait in waits:
             wait.end()
 
-    def _add(self, wait: Wait) -> None:
+    def add(self, wait: Wait) -> None:
+        """End a wait with the others, or at once where they were ended."""
         with self._lock:
             self._waits.add(wait)
         if self.cancelled:
             wait.end()
 
-    def _discard(self, wait: Wait) -> None:
+    def discard(self, wait: Wait) -> None:
+        """Forget a wait that is over."""
         with self._lock:
             self._waits.discard(wait)
 
@@ -78,7 +80,7 @@ class Wait:
         cancellation = _current.cancellation
         left = _milliseconds_left()
         if cancellation is not None:
-            cancellation._add(self)
+            cancellation.add(self)
         try:
             if not self._ended.wait(None if left is None else left / 1000) and not done():
                 raise DeadlineExceededError(None, None, "Timed out waiting for notification")
@@ -86,7 +88,7 @@ class Wait:
                 raise CancelledError(None, None, cancelled)
         finally:
             if cancellation is not None:
-                cancellation._discard(self)
+                cancellation.discard(self)
 
     def within(self, seconds: float, done: Callable[[], bool], cancelled: str) -> bool:
         """As `until`, but waits for `seconds` at most. Returns whether `done()` holds."""
@@ -94,7 +96,7 @@ class Wait:
         left = _milliseconds_left()
         short = left is not None and left / 1000 < seconds
         if cancellation is not None:
-            cancellation._add(self)
+            cancellation.add(self)
         try:
             self._ended.wait(left / 1000 if short and left is not None else max(seconds, 0))
             if done():
@@ -106,7 +108,7 @@ class Wait:
             return False
         finally:
             if cancellation is not None:
-                cancellation._discard(self)
+                cancellation.discard(self)
 
 
 def _milliseconds_left() -> float | None:

@@ -69,7 +69,7 @@ class IteratorSpec(TypeSpec):
         """Whether an iterator, or one of another spec, has elements as this spec says."""
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         return isinstance(other, IteratorSpec) and element.specs_agree(
-            self._element_spec, other._element_spec
+            self._element_spec, other.element_spec
         )
 
     def _parts(self):
@@ -100,9 +100,9 @@ class Iterator:
         if context.executing_eagerly():
             self._elements = begun(start_of(dataset))
         else:  # in a function: every run makes a pass of its own
-            self._handle = dataset._staged_pass().handle
+            self._handle = dataset.staged_pass().handle
 
-    def _staged_pass(self):
+    def staged_pass(self):
         from tapeflow.data.iteration import staged_passes
 
         return staged_passes.over(self)

@@ -10,6 +10,7 @@ from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.data.options import ExternalStatePolicy
 from tapeflow.data.parts import has_effects, made_of
 from tapeflow.data.transform.tracing import Traced
+from tapeflow.ops import node_rows
 
 
 def stateful_operation(dataset: Any) -> str | None:
@@ -32,7 +33,8 @@ def stateful_operation(dataset: Any) -> str | None:
 
 def _only_reads(op: Any) -> bool:
     """Whether an operation leaves things as they are, or makes a dataset, which is saved with the iterator."""
-    return getattr(op.row, "reads_only", False) or op.type.endswith(("Dataset", "DatasetV2"))
+    node = node_rows.find(op.type)
+    return getattr(op.row, "reads_only", False) or (node is not None and node.makes_dataset)
 
 
 def policy_of(policy: Any) -> ExternalStatePolicy:

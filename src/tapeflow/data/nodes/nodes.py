@@ -20,7 +20,7 @@ from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.nodes.variants import dataset_of, flat, packed, unpacked
-from tapeflow.data.parts import has_effects, size_of, start_of
+from tapeflow.data.parts import has_effects, mark_effects, size_of, start_of
 from tapeflow.data.transform.record import CAPTURED
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.build import building, gradients
@@ -126,11 +126,6 @@ def _method(kind: str) -> str:
 # Datasets.
 
 
-def is_dataset(row: NodeRow) -> bool:
-    """Whether a node makes a dataset."""
-    return row.kernel is not None and [(a.name, a.type) for a in row.outputs] == [("handle", "variant")]
-
-
 def _grouped(row: NodeRow, attrs: Mapping[str, Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The inputs of a node, one for each argument of its op, and the captured arguments of its function."""
     given, others = [], []
@@ -171,7 +166,8 @@ def _dataset(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str
         made = flat(kernel(attrs, fn, *given))
         if limits is not None:
             made = _limited(made, limits)
-        made._effects |= fn is not None and fn.runs_python
+        if fn is not None and fn.runs_python:
+            mark_effects(made)
         made.__dict__.setdefault("_of_node", (row.name, attrs, values))
         return [leaves.boxed(made)]
 
@@ -194,7 +190,8 @@ class _Limited(Over):
 def _limited(dataset: Any, limits: Any) -> Any:
     spec, size = dataset.element_spec, size_of(dataset)
     made = build(("Map", lambda: _Limited(start_of(dataset)(), limits), spec, size), dataset)
-    made._effects |= has_effects(dataset)
+    if has_effects(dataset):
+        mark_effects(made)
     return made
 
 
@@ -284,4 +281,4 @@ def register_kernels(begins_bare: str) -> None:
     for row in list(NODES.values()):
         if node_rows.has_kernel(row.name) and row.name not in _MAKERS:
             emit = _emit_bare if row.name.startswith(begins_bare) else python_ops.emit
-            register(row, _dataset if is_dataset(row) else _computed, emit)
+            register(row, _dataset if row.makes_dataset else _computed, emit)

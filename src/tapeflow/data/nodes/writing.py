@@ -124,22 +124,22 @@ def body_of(traced: Any) -> tuple[Body, list[Any]]:
 
     Elements are flat in TensorFlow's order, which is that of sorted keys.
     """
-    if not isinstance(traced, Traced) or traced._debugging:
+    if not isinstance(traced, Traced) or traced.debugging:
         raise NoOpForIt("a function that is no graph")
-    inner = traced._compiled.graph
+    inner = traced.graph
     made = isinstance(traced.spec, DatasetSpec)
-    if not all(map(is_plain, traced._specs)) or not (made or is_plain(traced.spec)):
-        raise NoOpForIt(f"a function of {traced._specs}")
+    if not all(map(is_plain, traced.specs)) or not (made or is_plain(traced.spec)):
+        raise NoOpForIt(f"a function of {traced.specs}")
     outputs = list(inner.outputs)
     if made:
         with inner.as_default():
-            outputs = [node_of(traced._result)]
+            outputs = [node_of(traced.result)]
     captures = inner.inputs[len(inner.inputs) - inner.num_captures :]
     with context.init_scope():
         graph = FuncGraph(inner.name)
     with graph.as_default():
         given: list[Any] = []
-        for spec in traced._specs:
+        for spec in traced.specs:
             inputs = [graph.add_input(s.dtype, leaves.dims(s.shape), "args") for s in element.flatten(spec)]
             given += leaves.to_tensors(spec, element.unflatten(spec, iter(inputs)))
         for x in captures:

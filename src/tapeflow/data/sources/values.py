@@ -396,12 +396,11 @@ class _Random(Pass):
         return convert_to_tensor(next(self._stream), dtypes.int64)
 
     def save(self):
-        return [self._stream._key, self._stream._high, self._stream.position, self._seeds.position]
+        return [*self._stream.save(), self._seeds.position]
 
     def restore(self, state: Sequence[int]):
-        key, high, at, drawn = state
-        self._stream = PhiloxStream(key, high)
-        self._stream.seek(at)
+        *stream, drawn = state
+        self._stream = PhiloxStream.saved(stream)
         self._seeds.seek(drawn)
 
 

@@ -215,13 +215,11 @@ class _Choices(Pass):
         return int(stateless_categorical(logits[None], 1, pair).numpy()[0, 0])
 
     def save(self):
-        stream = [self._stream._key, self._stream._high, self._stream.position]
-        return [stream, self._seeds.position, None if self._rows is None else self._rows.save()]
+        return [self._stream.save(), self._seeds.position, None if self._rows is None else self._rows.save()]
 
     def restore(self, state: Sequence[Any]):
-        (key, high, at), drawn, rows = state
-        self._stream = PhiloxStream(key, high)
-        self._stream.seek(at)
+        stream, drawn, rows = state
+        self._stream = PhiloxStream.saved(stream)
         self._seeds.seek(drawn)
         if rows is not None:
             self._rows.restore(rows)

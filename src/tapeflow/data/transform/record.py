@@ -35,7 +35,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.nodes.variants import flat, packed
-from tapeflow.data.parts import captured_by, kind_of
+from tapeflow.data.parts import captured_by, kind_of, mark_effects
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.node_rows import NodeRow, node
@@ -103,7 +103,7 @@ class Record:
             made = self._in_graph(arguments)
         made._made_of = (self, arguments)
         if any(isinstance(x, Traced) and x.runs_python for x in arguments.values()):
-            made._effects = True
+            mark_effects(made)
         return made
 
     def made(self, arguments: Arguments) -> Any:

@@ -132,6 +132,18 @@ class PhiloxStream:
         self._counter = 0
         self._unused = iter(())
 
+    def save(self) -> list[int]:
+        """Its seeds and position, of which `saved` makes it again."""
+        return [self._key, self._high, self.position]
+
+    @classmethod
+    def saved(cls, state: Sequence[int]) -> PhiloxStream:
+        """The stream that `save` gave the state of."""
+        key, high, position = state
+        made = cls(key, high)
+        made.seek(position)
+        return made
+
     @property
     def position(self):
         """How many numbers were taken."""
@@ -280,17 +292,16 @@ class Shuffled(Over):
         return self.__next__()
 
     def save(self):
-        stream = [self._stream._key, self._stream._high, self._stream.position]
+        stream = self._stream.save()
         return [
             self._input.save(), self._buffer, self._start, self._over, self._left, stream,
             self._generator.position,
         ]  # fmt: skip
 
     def restore(self, state: Sequence[Any]):
-        inner, self._buffer, self._start, self._over, self._left, (key, high, at), drawn = state
+        inner, self._buffer, self._start, self._over, self._left, stream, drawn = state
         self._input.restore(inner)
-        self._stream = PhiloxStream(key, high)
-        self._stream.seek(at)
+        self._stream = PhiloxStream.saved(stream)
         self._generator.seek(drawn)
 
 

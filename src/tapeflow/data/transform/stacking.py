@@ -46,7 +46,7 @@ def batch_spec(leaf: SparseTensorSpec | TensorSpec, size: int | None):
     if leaf is None:
         return None
     if isinstance(leaf, element.DatasetSpec):
-        return element.DatasetSpec(leaf.element_spec, [size, *leaf._dataset_shape.as_list()])
+        return element.DatasetSpec(leaf.element_spec, [size, *leaf.dataset_shape.as_list()])
     if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_batch"):
         return batched(leaf, size)
     if getattr(leaf, "shape", None) is None:
@@ -306,9 +306,9 @@ def slice_spec(leaf):
     if leaf is None:
         return None
     if isinstance(leaf, element.DatasetSpec):
-        if not leaf._dataset_shape.rank:
+        if not leaf.dataset_shape.rank:
             raise ValueError("Cannot unbatch an input with scalar components.")
-        return element.DatasetSpec(leaf.element_spec, leaf._dataset_shape[1:])
+        return element.DatasetSpec(leaf.element_spec, leaf.dataset_shape[1:])
     if isinstance(leaf, ExtensionTypeSpec) and hasattr(leaf, "_unbatch"):
         return unbatched(leaf)
     if leaf.shape.rank == 0:
@@ -327,7 +327,7 @@ def shape_of(spec):
         return TensorShape(None)
     if isinstance(spec, ExtensionTypeSpec):
         return flat_specs(spec)[0].shape
-    return spec._dataset_shape if isinstance(spec, element.DatasetSpec) else spec.shape
+    return spec.dataset_shape if isinstance(spec, element.DatasetSpec) else spec.shape
 
 
 def outer_size(leaf):

@@ -97,7 +97,7 @@ class Traced:
             self._rebuild = element.map_leaves(lambda leaf: _output(leaf, flat), result)
             graph.outputs = [graph.capture(x) if isinstance(x, _Eager) else _inside(graph, x) for x in flat]
             self.spec = element.spec_of(result)
-        self._result = result
+        self.result = result
         self._compiled = Compiled(graph)
         self.inputs = [outer for outer in graph.external_captures if not isinstance(outer, _Eager)]
         # Nodes whose streams of random numbers begin anew in each pass.
@@ -110,7 +110,7 @@ class Traced:
         self._plain = all(isinstance(spec, TensorSpec) for spec in self._specs)
         self._single = isinstance(self.spec, TensorSpec)
         self._tuple = type(self.spec) is tuple and all(isinstance(s, TensorSpec) for s in self.spec)
-        self._debugging = _debugging and not self.inputs
+        self.debugging = _debugging and not self.inputs
 
     @staticmethod
     def _argument(graph: FuncGraph, spec: Any) -> Any:
@@ -131,7 +131,7 @@ class Traced:
     def plain(self) -> bool:
         """Whether it takes and returns dense tensors alone, and runs as a plan."""
         results = element.flatten(self.spec)
-        return self._plain and not self._debugging and all(isinstance(spec, TensorSpec) for spec in results)
+        return self._plain and not self.debugging and all(isinstance(spec, TensorSpec) for spec in results)
 
     @property
     def is_stateful(self) -> bool:
@@ -143,7 +143,7 @@ class Traced:
 
     def begun(self, captured: tuple[Any, ...] = ()) -> Callable[..., Any]:
         """The function for one pass: streams of random numbers in it begin anew."""
-        if self._debugging:
+        if self.debugging:
             return self._python
         plan = self._plan
         if self._streams:

@@ -48,9 +48,7 @@ def tensor(value: Any, dtype: Any = None) -> Any:
     if dtype is None and promotion.automatic() and not is_tensor(value):
         target, weak = promotion.result_type(value)
         x = constant(value, target) if not _holds_tensors(value) else tensor(value, target)
-        if weak:
-            x._weak = True
-        return x
+        return promotion.mark_weak(x) if weak else x
     target = promotion.numpy_type(value) if dtype is None else as_dtype(dtype)
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
         return stack([tensor(each, target) for each in value])
@@ -75,9 +73,7 @@ def floating(value: Any) -> Any:
     if x.dtype.is_floating or x.dtype.is_complex:
         return x
     out = cast(x, default_float())
-    if promotion.is_weak(x):
-        out._weak = True
-    return out
+    return promotion.mark_weak(out) if promotion.is_weak(x) else out
 
 
 def default_float() -> DType:

@@ -376,24 +376,17 @@ def _take_name(graph: Graph, result: Any, name: str, first: int) -> None:
         if isinstance(result, SymbolicTensor)
         else None
     )
-    if op is None or op.graph is not graph or op.index < first or name in graph._by_name:
+    if op is None or op.graph is not graph or op.index < first or name in graph.names:
         return
     own = op.name + "/"
-    _rename(graph, op, name)
+    graph.rename(op, name)
     # The constants among its inputs are below it.
     for each in graph.operations[first : op.index]:
         if (
             each.name.startswith(own)
-            and (below := f"{name}/{each.name[len(own) :]}") not in graph._by_name
+            and (below := f"{name}/{each.name[len(own) :]}") not in graph.names
         ):
-            _rename(graph, each, below)
-
-
-def _rename(graph: Graph, op: Operation, name: str) -> None:
-    graph._by_name.pop(op.name, None)
-    op.name = name
-    graph._by_name[name] = op
-    graph._names.mark(name)
+            graph.rename(each, below)
 
 
 def name_after_scope(result: Any) -> None:

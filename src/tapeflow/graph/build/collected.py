@@ -13,6 +13,11 @@ class Collections:
     _finalized: bool
 
     @property
+    def collection_lists(self) -> dict[Any, list[Any]]:
+        """The lists themselves, by name."""
+        return self._collections
+
+    @property
     def collections(self) -> list[Any]:
         return list(self._collections)
 

@@ -240,8 +240,8 @@ def gradients(
             with graph.name_scope(scope), place, as_marked(graph, op):
                 dxs = _of_op(op, dys, wanted)
         for dx in dxs:
-            if isinstance(dx, SymbolicTensor) and dx.op._original_op is None and dx.op.graph is graph:
-                dx.op._original_op = op
+            if isinstance(dx, SymbolicTensor) and dx.op.gradient_of is None and dx.op.graph is graph:
+                dx.op.gradient_of = op
         for x, dx, want in zip(inputs, dxs, wanted, strict=True):
             if want and dx is not None:
                 _add(sums, x, dx)

@@ -179,21 +179,21 @@ def source_in(graph: Graph, x: TensorLike) -> SymbolicTensor | None:
         return x
     found = None
     while isinstance(graph, FuncGraph):
-        known = graph._captured.get(id(x))
-        found = known[1] if known is not None else found
+        known = graph.placeholder_of(x)
+        found = found if known is None else known
         graph = graph.enclosing_graph
     return found
 
 
 def follow(tape: Any, event: str) -> None:
     """What the native tape tells while a graph is built."""
-    recording = tape._in_graph
+    recording = tape.in_graph
     graph = context.current_graph()
     if event in ("enter", "resume"):
         if recording is None or recording.graph is not graph:
             if recording is not None and event == "resume":
                 return
-            recording = tape._in_graph = Recording(graph, tape._watches_accessed)
+            recording = tape.in_graph = Recording(graph, tape._watches_accessed)
         recording.begin()
     elif recording is not None and recording.graph is graph:
         recording.end()

@@ -13,7 +13,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape, as_shape
-from tapeflow.core.variables import graph_parts
+from tapeflow.core.variables import declare, describe, graph_parts
 from tapeflow.graph.build import building
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.func_graph import FuncGraph
@@ -157,13 +157,11 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
             _create_late(made, {**given, "initial_value": None}, late, root)
         else:
             fresh = {**given, "initial_value": value if callable(value) else lifted}
-            if scope and not context.executing_eagerly():
-                with context.current_graph().name_scope(scope + "/"):
-                    made._create(fresh)
-            elif scope:
-                with context.name_scope(scope + "/"):
-                    made._create(fresh)
-            else:
+            block: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+            if scope:
+                eager = context.executing_eagerly()
+                block = (context if eager else context.current_graph()).name_scope(scope + "/")
+            with block:
                 made._create(fresh)
     root.created_variables.append(made)
     if isinstance(made, variable.VariableV1) and root.enclosing_graph is None:
@@ -177,9 +175,9 @@ def _create_in_function(made: Any, given: dict[str, Any], graph: FuncGraph) -> N
 
 def _create_late(made: Any, given: dict[str, Any], value: SymbolicTensor, root: FuncGraph) -> None:
     """A variable without a value yet, which the first run of the function sets."""
-    made._init(value.dtype, bool(given["trainable"]))
-    made._declared = as_shape(given["shape"]) if given["shape"] is not None else value.shape
-    made._finish(given)
+    shape = as_shape(given["shape"]) if given["shape"] is not None else value.shape
+    declare(made, value.dtype, bool(given["trainable"]), shape)
+    describe(made, given)
     root.late_variables.append(made)
 
 
@@ -234,7 +232,7 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         scopes.enter_context(graph.control_dependencies(None))
         name = scopes.enter_context(graph.name_scope(base)).removesuffix("/")
         # The initial value is made where the variable is.
-        scopes.enter_context(graph._attr_scope({"_class": [b"loc:@" + name.encode()]}))
+        scopes.enter_context(graph.attr_scope({"_class": [b"loc:@" + name.encode()]}))
         value, dtype = given["initial_value"], given["dtype"]
         with graph.name_scope("Initializer"):
             if callable(value):
@@ -254,13 +252,11 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
             and value.shape.rank is None
         ):
             raise ValueError(f"initial_value must have a shape specified: {value}")
-        made._init(value.dtype, bool(trainable))
-        made._declared = declared
         attrs = {
             "dtype": value.dtype,
             "shape": declared,
             "shared_name": name,
-            "container": graph._container,
+            "container": graph.resource_container,
         }
         op = graph.add(VarHandleOp.name, None, (), (), attrs, name + "/")
         handle = op.add_output(dtypes.resource, ())
@@ -269,8 +265,8 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         parts.handle = handle
         parts.initial_value = value
         handle.of_reference = made._is_reference
-        made._parts = parts
-        made._finish({**given, "full_name": name})
+        declare(made, value.dtype, bool(trainable), declared, parts)
+        describe(made, {**given, "full_name": name})
         with graph.device(handle.device) if handle.device else contextlib.nullcontext():
             with graph.name_scope("IsInitialized"):
                 parts.is_initialized = state.VarIsInitializedOp(handle)
@@ -322,12 +318,8 @@ class UnreadVariable(variable.Variable):
         if self._value is None:
             # A final graph gets it too: it is part of the assignment, and made late only to keep graphs small.
             graph = self._assignment.graph
-            final, graph._finalized = graph._finalized, False
-            try:
-                with graph.as_default():
-                    self._value = self._read_in_graph()
-            finally:
-                graph._finalized = final
+            with graph.unfinalized(), graph.as_default():
+                self._value = self._read_in_graph()
         return self._value
 
     def eval(self, session=None):

@@ -33,7 +33,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     back, found = conditional.backward(body, given, wanted)
     kept = [k for k in range(len(wanted)) if found[k] is not None]
     with back.as_default():
-        results = [building.as_symbolic(back, conditional._dense(found[k])) for k in kept]
+        results = [building.as_symbolic(back, conditional.dense(found[k])) for k in kept]
     places = {id(x): i for i, x in enumerate(body.graph.inputs)}
     captured = []
     for tensor, _ in back.captures:
@@ -42,7 +42,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
             captured.append(op.inputs[place])
         else:
             captured.append(_output(op, tensor) if conditional.inside(body, tensor) else tensor)
-    upstream = [conditional._dense(dys[i]) for i in given]
+    upstream = [conditional.dense(dys[i]) for i in given]
     values = inline(back, results, [building.as_symbolic(graph, x) for x in (*upstream, *captured)])
     gradient: list[Any] = [None] * len(op.inputs)
     for k, y in zip(kept, values, strict=True):

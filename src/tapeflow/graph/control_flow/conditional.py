@@ -248,7 +248,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     arguments = op.inputs[1:]
     wanted = [i for i, x in enumerate(arguments) if gradients.differentiable(x.dtype)]
     given = [i for i, dy in enumerate(dys) if dy is not None]
-    upstream = [_dense(dys[i]) for i in given]
+    upstream = [dense(dys[i]) for i in given]
     backs, results = [], []
     for body in bodies:
         back, found = backward(body, given, wanted)
@@ -259,7 +259,7 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     for body, back, found in zip(bodies, backs, results, strict=True):
         with back.as_default():
             outputs.append([
-                building.as_symbolic(back, _zeros(body.graph.inputs[wanted[k]])) if found[k] is None else found[k]
+                building.as_symbolic(back, zeros_of(body.graph.inputs[wanted[k]])) if found[k] is None else found[k]
                 for k in kept
             ])  # fmt: skip
     for k, (body, back) in enumerate(zip(bodies, backs, strict=True)):
@@ -273,11 +273,11 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
     return result
 
 
-def _dense(dy: Any) -> Any:
+def dense(dy: Any) -> Any:
     return dy.to_dense() if isinstance(dy, IndexedSlices) else convert_to_tensor(dy)
 
 
-def _zeros(x: SymbolicTensor) -> Any:
+def zeros_of(x: SymbolicTensor) -> Any:
     """Zeros like an input; of a variable, like its value."""
     if x.dtype == dtypes.resource:
         kind = getattr(x, "handle_dtype", None) or dtypes.float32
@@ -304,11 +304,11 @@ def backward(
         found = gradients.gradients(
             [body.outputs[i] for i in given], [body.graph.inputs[i] for i in wanted], dys
         )
-        dxs = [None if dx is None else building.as_symbolic(back, _dense(dx)) for dx in found]
+        dxs = [None if dx is None else building.as_symbolic(back, dense(dx)) for dx in found]
     gone = body.graph.forget_captures(body.graph.inputs[known:])
     for tensor, inner in back.captures:
         if id(tensor) in gone:
-            del back._captured[id(tensor)]
+            back.drop_capture(tensor)
             back.replace_capture(_reachable(gone[id(tensor)]), inner)
     return back, dxs
 
@@ -336,7 +336,7 @@ def _connect(op: Operation, k: int, body: Body, back: FuncGraph) -> None:
             outer = op.inputs[1 + place]
         else:
             outer = intermediate(op, k, tensor) if inside(body, tensor) else tensor
-        del back._captured[id(tensor)]
+        back.drop_capture(tensor)
         back.replace_capture(building.as_symbolic(graph, outer), inner)
 
 

@@ -94,7 +94,7 @@ class Staging:
                     f"'inputs' should be zero (or one or more) TensorFlow objects, got type {type(x)}."
                 )
             found.append(x)
-        ops = [op for op in map(graph._control_operation, found) if op is not None]
+        ops = [op for op in map(graph.control_operation, found) if op is not None]
         by_device: dict[str, list[Operation]] = {}
         for op in ops:
             by_device.setdefault(op.device, []).append(op)

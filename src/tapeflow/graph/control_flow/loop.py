@@ -259,8 +259,8 @@ def _gradient(op: Operation, *dys: Any) -> list[Any]:
             given[id(inner)] = len(lists)
             lists.append(tensor)
     stacks, total = _extended(op, lists)
-    given_dys = [zeros_like(op.outputs[i]) if dys[i] is None else conditional._dense(dys[i]) for i in live]
-    no_sums = [conditional._zeros(outer[i]) for i in sums]
+    given_dys = [zeros_like(op.outputs[i]) if dys[i] is None else conditional.dense(dys[i]) for i in live]
+    no_sums = [conditional.zeros_of(outer[i]) for i in sums]
     start: list[Any] = [building.as_symbolic(graph, x) for x in (total, *given_dys, *no_sums, *stacks)]
 
     def step(remaining: Any, *rest: Any) -> Any:

@@ -269,13 +269,13 @@ def _call(op: Operation) -> dict[str, Any]:
 
 def _composite(op: Operation) -> dict[str, Any]:
     """A call of what the row is composed of, as only this library knows the row."""
-    if op._composite is None:
+    if op.composite is None:
         attrs = {**op.row.defaults, **op.attrs}
         compose = composition(op.row)
         with context.init_scope():
             made = tracing.body(op.type, lambda *own: compose(*own, **attrs), op.inputs)
-        op._composite = conditional.Body(made, list(made.outputs))
-    return _call_of(op, op._composite)
+        op.composite = conditional.Body(made, list(made.outputs))
+    return _call_of(op, op.composite)
 
 
 def _call_of(op: Operation, body: Callable[..., Any]) -> dict[str, Any]:

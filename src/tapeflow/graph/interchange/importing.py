@@ -345,10 +345,9 @@ class _Importer:
 
     def _free_name(self, name: str) -> str:
         """`name`, or another if an operation has it, or was in a scope of that name before."""
-        if name not in self.graph._by_name and name not in self.scopes:
+        if name not in self.graph.names and name not in self.scopes:
             return name
-        self.graph._names.mark(name)
-        return self.graph._names.unique(name)
+        return self.graph.free_name(name)
 
     def _colocate(self, op: Operation, given: list[bytes]) -> None:
         """Gives an operation the device of those that it is to be with."""
@@ -362,7 +361,7 @@ class _Importer:
                     others.append(other)
             else:
                 groups.append(group)
-        op._set_attr("_class", groups)
+        op.set_attr("_class", groups)
         if others:
             op.device = next((other.device for other in others if other.device), "")
 

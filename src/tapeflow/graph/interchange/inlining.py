@@ -62,7 +62,7 @@ def without_shapes(graph: FuncGraph) -> FuncGraph | None:
         count = len(graph.inputs) - graph.num_captures
         inputs = [made.add_input(x.dtype, None, x.op.name) for x in graph.inputs[:count]]
         for outer, inner in graph.captures:
-            inputs.append(made._add_capture(outer, inner.op.name))
+            inputs.append(made.add_capture(outer, inner.op.name))
             copy_handle(inner, inputs[-1])
         copies = {id(x): own for x, own in zip(graph.inputs, inputs, strict=True)}
         for variable, handle in graph.variables_by_handle.items():
@@ -115,7 +115,7 @@ def copy_operation(
     if op.custom_gradient is not None:
         copy.custom_gradient = _gradient_of_copy(target, op, found, copies)
     copy.defined_at = op.defined_at
-    copy._extra = op._extra
+    copy.take_attrs(op.extra_attrs)
     resource_nodes.copied(op, copy)
     for other in op.control_inputs:
         known = copies.get(id(other))

@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.core.variables import graph_parts
+from tapeflow.core.variables import declare, describe, graph_parts
 from tapeflow.graph.build.variables import Parts
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.state.resource import VarHandleOp
@@ -67,7 +67,8 @@ def to_proto(variable: Any, export_scope: str | None = None) -> Any:
 def _value_name(variable: Any) -> str:
     """The name of the handle; of a variable that was a reference, that of its value."""
     parts = graph_parts(variable)
-    own = parts.graph._by_name.get(variable.name.removesuffix(":0"))
+    name = variable.name.removesuffix(":0")
+    own = parts.graph.get_operation_by_name(name) if name in parts.graph.names else None
     reads = own is not None and own.row is ReadVariableOp and own.inputs[0] is parts.handle
     return variable.name if reads else parts.handle.name
 
@@ -105,15 +106,14 @@ def from_proto(definition: Any, graph: Graph, import_scope: str | None = None) -
     )
     parts.is_initialized = _is_initialized(graph, handle)
     made = Variable.__new__(Variable)
-    made._init(handle.handle_dtype, definition.trainable)
-    made._declared = TensorShape(handle.handle_shape)
-    made._parts = parts
-    made._finish(
+    declare(made, handle.handle_dtype, definition.trainable, TensorShape(handle.handle_shape), parts)
+    describe(
+        made,
         {
             "full_name": name, "name": None, "constraint": None,
             "synchronization": VariableSynchronization(definition.synchronization),
             "aggregation": VariableAggregation(definition.aggregation),
-        }
+        },
     )  # fmt: skip
     graph.variables_by_handle[made] = handle
     return made

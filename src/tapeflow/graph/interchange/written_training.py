@@ -31,7 +31,7 @@ def _dense(rule: Rule, inputs: Any, attrs: Mapping[str, Any]) -> None:
     if not is_composed(rule.dense):
         rule.dense(*inputs, **attrs)
         return
-    variables, values, (grad,) = rule._split(inputs)
+    variables, values, (grad,) = rule.split(inputs)
     scalars = [name for name in rule.names if name != rule.gradient]
     named = dict(zip(scalars, values, strict=True))
     named |= {name: value for name, value in attrs.items() if name in rule.attrs}
@@ -42,7 +42,7 @@ def _dense(rule: Rule, inputs: Any, attrs: Mapping[str, Any]) -> None:
 
 
 def _rows(rule: Rule, inputs: Any, attrs: Any) -> None:
-    variables, values, (grad, indices) = rule._split(inputs)
+    variables, values, (grad, indices) = rule.split(inputs)
     count = Shape(ReadVariableOp(variables[0], grad.dtype))[0]
     dense = UnsortedSegmentSum(grad, indices, count)
     _dense(rule, [*variables, *values[: rule.at], dense, *values[rule.at :]], attrs)

@@ -98,7 +98,7 @@ class NodeMaker:
         kind = node.op
         try:
             if not op_defs.known(kind):
-                op = self._call(node, inputs, name, {"f": protos.NameAttrList(name=kind)})
+                op = self.call(node, inputs, name, {"f": protos.NameAttrList(name=kind)})
                 definition = None
             else:
                 definition, schema = op_defs.op_def(kind), op_defs.schema(kind)
@@ -134,7 +134,7 @@ class NodeMaker:
             if key == "_output_shapes":
                 _set_shapes(op, attr)
             elif key not in known and not (key in defaults and defaults[key] == attr):
-                op._set_attr(key, attributes.own_value(attr))
+                op.set_attr(key, attributes.own_value(attr))
         if node.device:
             given = placement.DeviceSpec.from_string(placement.canonical_name(node.device))
             around = (
@@ -231,7 +231,7 @@ class NodeMaker:
                 )
         return body
 
-    def _call(
+    def call(
         self, node: Any, inputs: Sequence[Any], name: str, values: dict[str, Any]
     ) -> Operation:
         """A call of a function: `PartitionedCall`, whatever it was written as."""

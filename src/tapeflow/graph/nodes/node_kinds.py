@@ -116,7 +116,7 @@ def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
 
 @makes("PartitionedCall", "StatefulPartitionedCall")
 def _call(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
-    return maker._call(node, inputs, name, values)
+    return maker.call(node, inputs, name, values)
 
 
 @makes("If", "StatelessIf", "Case", "StatelessCase")

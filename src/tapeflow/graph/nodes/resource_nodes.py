@@ -23,7 +23,7 @@ def build(kind: ResourceOp, flat: list[Any], attrs: dict[str, Any], name: str | 
     known: dict[str, Any] = {key: own.default for key, own in kind.attrs.items() if not own.required}
     known.update((key, value) for key, value in attrs.items() if value is not None)
     if "container" in kind.attrs:
-        known["container"] = graph._container
+        known["container"] = graph.resource_container
     return finish(
         graph.add(kind.name, None, inputs, (None,) * len(inputs), known, name or kind.name)
     )

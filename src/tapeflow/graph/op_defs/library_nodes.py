@@ -50,7 +50,7 @@ def create_c_op(
     with graph.as_default(), graph.control_dependencies(None):
         (found,) = import_graph_def(made, input_map=given, return_elements=[message.name], name="") or (None,)
     if found is not None and control_inputs:
-        found._add_control_inputs(list(control_inputs))
+        found.add_control_inputs(list(control_inputs))
     return found
 
 
@@ -68,15 +68,15 @@ def from_node_def(
         if not isinstance(x, SymbolicTensor):
             raise TypeError(f"Items of argument inputs shall be Tensor. Received an instance of type {type(x)}.")
     controls = [_control(c) for c in control_inputs or ()]
-    if node_def.name in g._by_name:
+    if node_def.name in g.names:
         raise ValueError(f"Duplicate node name in graph: '{node_def.name}'")
     given = list(inputs or ())
     expected = _expected_inputs(node_def)
     missing = expected[len(given) :] if not given else []
-    lacking = Operation._of(g, "Placeholder", None, (), (), {}, f"{node_def.name}/inputs", "", [])
+    lacking = Operation.make(g, "Placeholder", None, (), (), {}, f"{node_def.name}/inputs", "", [])
     given += [lacking.add_output(dtype, None) for dtype in missing]
     op = create_c_op(g, node_def, given, controls)
-    op._original_op = original_op
+    op.gradient_of = original_op
     if missing:
         kinds = ", ".join(map(type_text, missing))
         g.mistyped[op] = f"NodeDef of {op.name} expected inputs '{kinds}' do not match 0 inputs specified."
@@ -93,13 +93,13 @@ def add_input(op: Operation, tensor: Any) -> None:
 
     Raises ValueError if it has all.
     """
-    lacking = [i for i, x in enumerate(op.inputs) if x.op.name not in op.graph._by_name]
+    lacking = [i for i, x in enumerate(op.inputs) if x.op.name not in op.graph.names]
     if not lacking:
         raise ValueError(f"Operation '{op.name}' has all of its {len(op.inputs)} inputs.")
     if op.inputs[lacking[0]].dtype == resource and tensor.op.row is ReadVariableOp:
         tensor = tensor.op.inputs[0]
     told = op.graph.mistyped.get(op)
-    op._update_input(lacking[0], tensor)
+    op.update_input(lacking[0], tensor)
     if lacking[1:]:
         op.graph.mistyped.setdefault(op, told)
     elif op.row is not None and op not in op.graph.mistyped:

@@ -68,7 +68,7 @@ def _refresh(index: int) -> None:
     _native.set_device_scope(_WATCHED if _watchers and not index else index)
 
 
-def _watch(watcher: Callable[..., None]) -> None:
+def watch(watcher: Callable[..., None]) -> None:
     if watcher not in _watchers:
         if _refresh not in context.on_device_change:
             context.on_device_change.append(_refresh)
@@ -168,7 +168,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
         _plain_builder = building.build
         _native.set_hook("build_graph", _checked_nodes)
     _checking_graphs = True
-    _watch(_check_numbers)
+    watch(_check_numbers)
 
 
 @api("debugging.disable_check_numerics")
@@ -196,7 +196,7 @@ def set_log_device_placement(enabled):
     """Whether the device of every eager operation of this thread is logged."""
     if not isinstance(enabled, bool):
         raise TypeError(f"enabled must be a bool, got {enabled!r}")
-    (_watch if enabled else unwatch)(_log_device)
+    (watch if enabled else unwatch)(_log_device)
 
 
 @api("debugging.get_log_device_placement")

@@ -17,7 +17,7 @@ def amend(error: BaseException, label: Any) -> BaseException:
     ):
         return error
     file, line, function = label.defined_at
-    text = error._message
+    text = error.message
     suffix = f" [Op:{label.type}]"
     if text.endswith(suffix):
         text = text[: -len(suffix)]

@@ -37,7 +37,7 @@ class Shared:
 def shared(target: str | bytes) -> Shared | None:
     """What the sessions of a target share; None if there is no such server."""
     found = _servers.get(target.decode() if isinstance(target, bytes) else target)
-    return None if found is None else found._shared
+    return None if found is None else found.shared
 
 
 @public_methods
@@ -55,7 +55,7 @@ class Server:
     ):
         self._definition = server_or_cluster_def
         self._job, self._task = job_name, task_index
-        self._shared = Shared()
+        self.shared = Shared()
         self._ended = threading.Event()
         self._target = f"grpc://localhost:{next(_numbers)}"
         _servers[self._target] = self
@@ -100,5 +100,5 @@ def create_local_cluster(num_workers, num_ps, protocol: str = "grpc", worker_con
     made = {job: [Server({}, job, i) for i in range(count)] for job, count in jobs.items()}
     common = Shared()
     for server in (*made["worker"], *made["ps"]):
-        server._shared = common
+        server.shared = common
     return made["worker"], made["ps"]

@@ -16,6 +16,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
+from tapeflow.core.variables import declare
 from tapeflow.graph.build import streams
 from tapeflow.graph.graph import Graph, get_default_graph
 from tapeflow.graph.interchange import graph_def
@@ -240,7 +241,7 @@ class BaseSession:
         step = None if key is None else self._steps.get(key)
         if step is not None and step.edits == self._graph.edits:
             return step
-        with self._lock, self._graph._lock:
+        with self._lock, self._graph.lock:
             taken = Fetches(self._graph, fetches)
             edits = self._graph.edits
             step = _Step(edits, self._known_plan(taken, feeds), taken, fetches, feeds)
@@ -332,9 +333,8 @@ class BaseSession:
             found = self._variables.get(key)
             if found is None:
                 found = Variable.__new__(Variable)
-                found._init(op.attrs["dtype"], True)
+                declare(found, op.attrs["dtype"], True, as_shape(op.attrs["shape"]))
                 found.name = f"{key[1]}:0"
-                found._declared = as_shape(op.attrs["shape"])
                 self._variables[key] = found
             return found
 

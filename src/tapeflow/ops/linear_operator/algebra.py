@@ -198,7 +198,7 @@ class LinearOperatorInversion(_One):
     def _inverse(self):
         return self._operator
 
-    def _quotient(self, other):
+    def simple_quotient(self, other):
         return self._operator.matmul(other)
 
 

@@ -148,13 +148,13 @@ class LinearOperator(Module):
 
         return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
 
-    def _is_identity(self):
+    def acts_as_identity(self):
         return False
 
-    def _product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
+    def simple_product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
         """The product with another operator as an operator of a simple kind, or None."""
 
-    def _quotient(self, other):
+    def simple_quotient(self, other):
         """The inverse times another operator as an operator of a simple kind, or None."""
 
     def _assert_non_singular(self):
@@ -275,7 +275,7 @@ class LinearOperator(Module):
             raise TypeError(f"{what} is expected to have dtype {self.dtype} but got {x.dtype}.")
         return x
 
-    def _check_dimension(self, axis: int, x, at: int):
+    def check_dimension(self, axis: int, x, at: int):
         ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(
@@ -291,10 +291,10 @@ class LinearOperator(Module):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
-            left._check_dimension(-1, right, -2)
+            left.check_dimension(-1, right, -2)
             return product_of(left, right)
         x = self._operand(x, "x")
-        self._check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
+        self.check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
         return self._matmul(adjoint_of(x) if adjoint_arg else x, bool(adjoint))
 
     def __matmul__(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
@@ -321,11 +321,11 @@ class LinearOperator(Module):
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = rhs.adjoint() if adjoint_arg else rhs
-            left._check_dimension(-1, right, -2)
-            quotient = left._quotient(right)
+            left.check_dimension(-1, right, -2)
+            quotient = left.simple_quotient(right)
             return product_of(left.inverse(), right) if quotient is None else quotient
         rhs = self._operand(rhs, "rhs")
-        self._check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
+        self.check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
         return self._solve(adjoint_of(rhs) if adjoint_arg else rhs, bool(adjoint))
 
     def solvevec(self, rhs, adjoint: bool = False, name: str = "solve"):
@@ -426,10 +426,10 @@ def both(left: Any, right, hint: str, false_wins: bool = False):
 
 def product_of(left, right):
     """The product of two operators: of a simple kind where one of the two knows, else a composition."""
-    simple = left._product(right)
+    simple = left.simple_product(right)
     if simple is not None:
         return simple
-    if right._is_identity():
+    if right.acts_as_identity():
         return left
     LinearOperatorComposition = _algebra().LinearOperatorComposition
     ends = static_size(left.shape, -2), static_size(right.shape, -1)

@@ -205,12 +205,12 @@ class _BlockCirculant(LinearOperator):
     def _inverse(self):
         return self._like(1.0 / self._values())
 
-    def _product(self, other):
+    def simple_product(self, other):
         if type(other) is not type(self):
             return None
         return self._like(self._values() * other._values(), commuting_hints(self, other))
 
-    def _quotient(self, other):
+    def simple_quotient(self, other):
         if type(other) is not type(self):
             return None
         return self._like(other._values() / self._values(), commuting_hints(self, other))

@@ -148,7 +148,7 @@ class LinearOperatorDiag(LinearOperator):
     def _cholesky(self):
         return LinearOperatorDiag(elementwise.Sqrt(self._diag), True, None, True, True)
 
-    def _product(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
+    def simple_product(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         if isinstance(other, LinearOperatorIdentity):
             return self
         if isinstance(other, LinearOperatorScaledIdentity):
@@ -160,7 +160,7 @@ class LinearOperatorDiag(LinearOperator):
             return _triangular(self, other, self._matmul(other.to_dense(), False))
         return None
 
-    def _quotient(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
+    def simple_quotient(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
         if isinstance(other, LinearOperatorScaledIdentity):
             scale = layout.ExpandDims(other.multiplier, -1)
             return _diagonal(self, other, division.RealDiv(scale, self._diag))
@@ -288,7 +288,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _eigvals(self):
         return self._diag_part()
 
-    def _product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
+    def simple_product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
         if isinstance(other, LinearOperatorDiag):
             columns = layout.ExpandDims(other.diag, -2)
             return _triangular(self, other, arithmetic.Mul(self.to_dense(), columns))
@@ -392,10 +392,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
             return _diagonal(self, other, combine(other.diag, scale))
         return None
 
-    def _product(self, other):
+    def simple_product(self, other):
         return self._combined(other, arithmetic.Mul)
 
-    def _quotient(self, other):
+    def simple_quotient(self, other):
         return self._combined(other, division.RealDiv)
 
     def _assert_non_singular(self):
@@ -450,7 +450,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     def add_to_tensor(self, mat, name: str = "add_to_tensor"):
         return super().add_to_tensor(mat)
 
-    def _is_identity(self):
+    def acts_as_identity(self):
         return True
 
     def _inverse(self):
@@ -459,10 +459,10 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     def _cholesky(self):
         return self
 
-    def _product(self, other):
+    def simple_product(self, other):
         return other
 
-    def _quotient(self, other):
+    def simple_quotient(self, other):
         return other
 
     def _cond(self):
@@ -522,7 +522,7 @@ class LinearOperatorZeros(LinearOperator):
     def add_to_tensor(self, mat, name: str = "add_to_tensor"):
         return super().add_to_tensor(mat)
 
-    def _product(self, other):
+    def simple_product(self, other):
         if not self.is_square or not other.is_square:
             raise ValueError(
                 "Matmul with non-square `LinearOperator`s or non-square `LinearOperatorZeros` is not supported."

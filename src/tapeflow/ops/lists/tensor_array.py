@@ -22,6 +22,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
 from tapeflow.core.public import boundaries
+from tapeflow.core.specs.protocol import parts_of_spec, type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import zeros
@@ -395,25 +396,17 @@ def _like(array: StagedTensorArray, flow: Tensor):
     """An array as `array` is, of another flow."""
     StagedTensorArray = _tensor_array_staged().StagedTensorArray
     staged = isinstance(array, StagedTensorArray)
+    shape, dtype, dynamic_size, infer_shape = parts_of_spec(type_spec_of(array))
     if isinstance(flow, _Eager) and context.executing_eagerly():
         return TensorArray(
-            array._dtype,
-            dynamic_size=array._dynamic_size,
-            clear_after_read=None if staged else array._clear_after_read,
-            flow=flow,
-            infer_shape=array._infer_shape,
-            element_shape=array.element_shape,
-        )
-    made = StagedTensorArray(
-        array._dtype,
-        dynamic_size=array._dynamic_size,
-        flow=flow,
-        infer_shape=array._infer_shape,
-        element_shape=array.element_shape,
-    )
+            dtype, dynamic_size=dynamic_size, clear_after_read=None if staged else array._clear_after_read,
+            flow=flow, infer_shape=infer_shape, element_shape=shape,
+        )  # fmt: skip
     if staged:
-        made._shape, made._size = array._shape, array._size
-    return made
+        return array.with_flow(flow)
+    return StagedTensorArray(
+        dtype, dynamic_size=dynamic_size, flow=flow, infer_shape=infer_shape, element_shape=shape
+    )
 
 
 nest.register_composite(

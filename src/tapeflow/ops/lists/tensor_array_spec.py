@@ -6,7 +6,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.annotations import DTypeLike, ShapeLike
 from tapeflow.core.specs import type_spec_registry
-from tapeflow.core.specs.protocol import type_spec_of
+from tapeflow.core.specs.protocol import parts_of_spec, type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.ops.lists.tensor_array import TensorArray
 
@@ -56,11 +56,13 @@ class TensorArraySpec(TypeSpec):
         """Whether a TensorArray, or one that a spec describes, agrees with this spec."""
         if isinstance(spec_or_value, TensorArray):
             spec_or_value = type_spec_of(spec_or_value)
+        if not isinstance(spec_or_value, TensorArraySpec):
+            return False
+        shape, dtype, dynamic_size, _ = parts_of_spec(spec_or_value)
         return (
-            isinstance(spec_or_value, TensorArraySpec)
-            and self._dtype == spec_or_value._dtype
-            and self._dynamic_size == spec_or_value._dynamic_size
-            and self._element_shape.is_compatible_with(spec_or_value._element_shape)
+            self._dtype == dtype
+            and self._dynamic_size == dynamic_size
+            and self._element_shape.is_compatible_with(shape)
         )
 
     def __repr__(self):

@@ -45,7 +45,7 @@ class StagedTensorArray(TensorArray):
             raise ValueError("Argument `size` must be provided if argument `flow` is not provided.")
         self._flow = TensorListReserve(shape_input(self.element_shape), size, self._dtype)
 
-    def _with(self, flow: Tensor):
+    def with_flow(self, flow: Tensor):
         """The array after a write."""
         made = StagedTensorArray(
             self._dtype, dynamic_size=self._dynamic_size, flow=flow, infer_shape=self._infer_shape
@@ -68,7 +68,7 @@ class StagedTensorArray(TensorArray):
 
     def identity(self):
         """The same array, computed anew."""
-        return self._with(Identity(self._flow))
+        return self.with_flow(Identity(self._flow))
 
     def grad(self, source: str, flow=None, name: str | None = None):
         """Raises NotImplementedError: arrays are differentiated as they are."""
@@ -99,7 +99,7 @@ class StagedTensorArray(TensorArray):
         """The array with `value` at `index`."""
         value = self._checked(value)
         self._learn(value.shape, _INCONSISTENT)
-        return self._with(
+        return self.with_flow(
             TensorListSetItem(
                 self._flow, _index(index), value, resize_if_index_out_of_bounds=self._dynamic_size
             )
@@ -144,13 +144,13 @@ class StagedTensorArray(TensorArray):
         if value.shape.rank == 0:
             raise ValueError(f"Cannot unstack a scalar into a TensorArray: {value!r}")
         self._learn(value.shape[1:], _INCONSISTENT)
-        return self._with(TensorListFromTensor(value, shape_input(value.shape[1:])))
+        return self.with_flow(TensorListFromTensor(value, shape_input(value.shape[1:])))
 
     def scatter(self, indices, value, name: str | None = None):
         """The array with the slices of `value` at `indices`."""
         value = self._checked(value)
         self._learn(value.shape[1:], _INCONSISTENT)
-        return self._with(TensorListScatterIntoExistingList(self._flow, value, _index(indices)))
+        return self.with_flow(TensorListScatterIntoExistingList(self._flow, value, _index(indices)))
 
     def split(self, value, lengths, name=None):
         """The array with consecutive parts of `value` of the given lengths as elements."""
@@ -164,7 +164,7 @@ class StagedTensorArray(TensorArray):
         if value.shape.rank is not None and same:
             self._learn(TensorShape([int(sizes.flat[0])]).concatenate(rest), _INCONSISTENT)
         shape = shape_input(self.element_shape)
-        return self._with(TensorListSplit(value, shape, lengths))
+        return self.with_flow(TensorListSplit(value, shape, lengths))
 
     def close(self, name: str | None = None):
         """Nothing: the graph frees a list after its last use."""

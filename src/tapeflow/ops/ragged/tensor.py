@@ -261,7 +261,7 @@ class RaggedTensor:
         """The values inside of all ragged dimensions, a dense tensor."""
         out = self._values
         while isinstance(out, RaggedTensor):
-            out = out._values
+            out = out.values
         return out
 
     @property
@@ -645,10 +645,10 @@ class RaggedTensorSpec(TypeSpec):
         other = getattr(spec_or_value, "_type_spec", spec_or_value)
         return (
             isinstance(other, RaggedTensorSpec)
-            and self._dtype == other._dtype
-            and self._ragged_rank == other._ragged_rank
-            and self._row_splits_dtype == other._row_splits_dtype
-            and self._shape.is_compatible_with(other._shape)
+            and self._dtype == other.dtype
+            and self._ragged_rank == other.ragged_rank
+            and self._row_splits_dtype == other.row_splits_dtype
+            and self._shape.is_compatible_with(other.shape)
         )
 
     def __repr__(self) -> str:

@@ -33,7 +33,7 @@ class RaggedTensorValue:
         """The values inside of all ragged dimensions."""
         out = self._values
         while isinstance(out, RaggedTensorValue):
-            out = out._values
+            out = out.values
         return out
 
     @property

@@ -162,7 +162,7 @@ class CriticalSection:
                 _check_shared(execution, other)
             for op in inside:
                 if not op.control_inputs and not op.inputs and op.type != "Placeholder":
-                    op._add_control_input(lock.op)
+                    op.add_control_inputs([lock.op])
             with graph.control_dependencies(inside):
                 done = ConsumeMutexLock(lock)
             before.append(execution)

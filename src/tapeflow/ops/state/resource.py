@@ -12,6 +12,7 @@ from tapeflow.core import context, errors
 from tapeflow.core.annotations import Array, ShapeLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.core.variables import declare
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import dtype, strings
 from tapeflow.ops.signature import shape as shape_attr
@@ -40,9 +41,8 @@ def VarHandleOp(
         found = _named.get((container, name))
         if found is None:
             found = Variable.__new__(Variable)
-            found._init(dtype, True)
+            declare(found, dtype, True, TensorShape(shape))
             found.name = f"{name}:0"
-            found._declared = TensorShape(shape)
             _named[container, name] = found
         elif found.dtype != dtype:
             raise errors.InvalidArgumentError(

@@ -164,7 +164,7 @@ class Rule:
         for variable, result in zip(variables, results, strict=True):
             variable.assign(xp.asarray(result, arrays[0].dtype))
 
-    def _split(self, inputs: Any):
+    def split(self, inputs: Any):
         """Variables, scalars by name and the rest (gradient, and indices if there are any) of a row's inputs."""
         n = len(self.slots) + 1
         more = len(inputs) - n - len(self.names) + 1
@@ -174,7 +174,7 @@ class Rule:
         return variables, values, rest
 
     def _dense(self, xp: ModuleType, *inputs, use_locking: bool, **attrs):
-        variables, values, (grad,) = self._split(inputs)
+        variables, values, (grad,) = self.split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
         named = self._scalars(values)
@@ -198,7 +198,7 @@ class Rule:
             self._store(xp, mine, [xp.array(v.numpy()) for v in mine], grad, named)
 
     def _of_rows(self, xp: ModuleType, inputs: Any):
-        variables, values, (grad, indices) = self._split(inputs)
+        variables, values, (grad, indices) = self.split(inputs)
         arrays = [xp.array(v.numpy()) for v in variables]
         self._check(arrays[0], arrays[1:])
         if arrays[0].ndim < 1:

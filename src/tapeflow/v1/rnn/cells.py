@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.keras import activations, initializers
@@ -30,6 +31,13 @@ def _check_dtypes(*values):
     for tensor in nest.flatten(values):
         if not (tensor.dtype.is_floating or tensor.dtype.is_complex):
             raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {tensor.dtype}")
+
+
+def _fused_lstm(kernel: Any, bias: Any, forget_bias: float) -> tuple[Any, Any]:
+    """The weights and biases of an LSTM in the order of gates of the kernel of whole sequences."""
+    i, candidate, f, o = split(convert_to_tensor(kernel), 4, axis=1)
+    of_i, of_candidate, of_f, of_o = split(convert_to_tensor(bias), 4)
+    return concat([i, f, candidate, o], 1), concat([of_i, of_f + forget_bias, of_candidate, of_o], 0)
 
 
 class BasicRNNCell(LayerRNNCell):
@@ -66,6 +74,15 @@ class BasicRNNCell(LayerRNNCell):
             bias_add(matmul(concat([inputs, state], 1), self._kernel), self._bias)
         )
         return output, output
+
+    @property
+    def has_plain_steps(self) -> bool:
+        """Whether a step is what the kernel of whole sequences computes."""
+        return self._activation is tanh
+
+    def fused_weights(self) -> tuple[str, Any, Any]:
+        """That kernel's name of the cell, and the weights and biases in its order of gates."""
+        return "tanh", convert_to_tensor(self._kernel), convert_to_tensor(self._bias)
 
     def get_config(self):
         return {
@@ -126,6 +143,19 @@ class GRUCell(LayerRNNCell):
         candidate = self._activation(bias_add(candidate, self._candidate_bias))
         state = update * state + (1 - update) * candidate
         return state, state
+
+    @property
+    def has_plain_steps(self) -> bool:
+        """Whether a step is what the kernel of whole sequences computes."""
+        return self._activation is tanh
+
+    def fused_weights(self) -> tuple[str, Any, Any]:
+        """That kernel's name of the cell, and the weights and biases in its order of gates."""
+        gates, gate_bias = convert_to_tensor(self._gate_kernel), convert_to_tensor(self._gate_bias)
+        (reset, update), (of_reset, of_update) = split(gates, 2, axis=1), split(gate_bias, 2)
+        weights = concat([update, reset, convert_to_tensor(self._candidate_kernel)], 1)
+        bias = concat([of_update, of_reset, convert_to_tensor(self._candidate_bias)], 0)
+        return "GRUResetBefore", weights, bias
 
     def get_config(self):
         return {
@@ -191,6 +221,15 @@ class BasicLSTMCell(LayerRNNCell):
         c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(candidate)
         h = self._activation(c) * sigmoid(o)
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else concat([c, h], 1)
+
+    @property
+    def has_plain_steps(self) -> bool:
+        """Whether a step is what the kernel of whole sequences computes."""
+        return self._activation is tanh and self._state_is_tuple
+
+    def fused_weights(self) -> tuple[str, Any, Any]:
+        """That kernel's name of the cell, and the weights and biases in its order of gates."""
+        return "LSTM", *_fused_lstm(self._kernel, self._bias, self._forget_bias)
 
     def get_config(self):
         return {
@@ -272,6 +311,18 @@ class LSTMCell(LayerRNNCell):
             if self._proj_clip is not None:
                 h = clip_by_value(h, -float(self._proj_clip), float(self._proj_clip))
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else concat([c, h], 1)
+
+    @property
+    def has_plain_steps(self) -> bool:
+        """Whether a step is what the kernel of whole sequences computes."""
+        return (
+            self._activation is tanh and self._state_is_tuple and not self._use_peepholes
+            and self._cell_clip is None and self._num_proj is None
+        )  # fmt: skip
+
+    def fused_weights(self) -> tuple[str, Any, Any]:
+        """That kernel's name of the cell, and the weights and biases in its order of gates."""
+        return "LSTM", *_fused_lstm(self._kernel, self._bias, self._forget_bias)
 
     def get_config(self):
         return {

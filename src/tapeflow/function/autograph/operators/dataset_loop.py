@@ -1,6 +1,6 @@
 """Elements of datasets while a graph is built: nodes take the next one each time they run.
 
-Datasets and iterators say how, by their `_staged_pass()`; those of several replicas share each element out.
+Datasets and iterators say how, by their `staged_pass()`; those of several replicas share each element out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _of_replicas(source: Any, element: Any) -> Any:
 
 def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> None:
     """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
-    elements = source._staged_pass()
+    elements = source.staged_pass()
 
     def one(_: Any, *held: Any) -> list[Any]:
         body(_of_replicas(source, elements.value(*held)))
@@ -35,12 +35,12 @@ def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> N
 
 def next_element(iterator: Any) -> Any:
     """The next element of an iterator, as tensors of the graph; OutOfRangeError when it runs at the end."""
-    return _of_replicas(iterator, iterator._staged_pass().next())
+    return _of_replicas(iterator, iterator.staged_pass().next())
 
 
 def next_if_any(iterator: Any) -> tuple[Any, Any]:
     """Whether an iterator has another element, and that element."""
-    elements = iterator._staged_pass()
+    elements = iterator.staged_pass()
     there, *held = elements.step()
 
     def value() -> list[Any]:
