@@ -233,3 +233,51 @@ def test_normalization_in_half_precision(name):
     assert half(keras.Input([3, 8])).dtype == "float16"
     if name != "RMSNormalization":
         np.testing.assert_allclose(half(x * 100).numpy(), exact(x * 100).numpy(), atol=4e-3)
+
+
+def test_noise_of_a_shape_with_gaps():
+    layer = keras.layers.AlphaDropout(0.5, noise_shape=(None, 1, None))
+    x = tf.ones([20, 5, 10])
+    traced = tf.function(lambda x: layer(x, training=True), input_signature=[tf.TensorSpec([None, 5, 10])])
+    for y in (layer(x, training=True), traced(x)):
+        assert (y.numpy() == y.numpy()[:, :1]).all()
+
+
+def test_batches_may_have_another_size_than_the_declared_one():
+    inputs = keras.Input([2], batch_size=3, name="data")
+    model = keras.Model(inputs, keras.layers.Dense(1)(inputs), name="net")
+    assert model(np.ones([2, 2], "float32")).shape == (2, 1)
+    assert model.predict(np.ones([5, 2]), verbose=0).shape == (5, 1)
+    message = r"Input 0 with name 'data' of layer 'net' is incompatible with the layer: expected shape=\(None, 2\)"
+    with pytest.raises(ValueError, match=message):
+        model(np.ones([2, 3], "float32"))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: keras.layers.EinsumDense("ab,bc->ac", 4), (2, 3)),
+        (lambda: keras.layers.LSTM(2), (2, 3, 2)),
+        (lambda: keras.layers.GRU(2, return_sequences=True), (2, 3, 2)),
+        (lambda: keras.layers.SimpleRNN(2, dropout=0.1), (2, 3, 2)),
+        (lambda: keras.layers.Bidirectional(keras.layers.LSTM(2)), (2, 3, 2)),
+        (lambda: keras.layers.GlobalAveragePooling1D(), (2, 4, 3)),
+        (lambda: keras.layers.GlobalAveragePooling2D(), (2, 4, 3, 2)),
+    ],
+)
+def test_integers_become_floats(make, shape, dtype):
+    x = np.random.default_rng(0).integers(0, 2, size=shape).astype(dtype)
+    layer = make()
+    y = layer(x)
+    assert y.dtype == tf.float32
+    np.testing.assert_allclose(y, layer(x.astype("float32")), rtol=1e-5, atol=1e-6)
+
+
+def test_integers_become_floats_of_weights():
+    x = np.ones((2, 3, 2), "int32")
+    assert keras.layers.MultiHeadAttention(1, 2)(x, x).dtype == tf.float32
+    assert keras.layers.AdditiveAttention()([x, x]).dtype == tf.float32
+    layer = keras.layers.ActivityRegularization(l1=0.5)
+    assert layer(x).dtype == tf.int32
+    assert [float(loss) for loss in layer.losses] == [3.0]

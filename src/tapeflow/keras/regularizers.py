@@ -10,10 +10,12 @@ from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import Bounded, boundaries
 from tapeflow.core.release import keras_2
+from tapeflow.keras import settings
 from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.linalg.matmul import matmul
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reductions import reduce_sum
@@ -66,9 +68,9 @@ class L1L2(Regularizer):
     def __call__(self, x: TensorLike):
         penalty = 0.0
         if self.l1:
-            penalty += self.l1 * reduce_sum(abs_(x))
+            penalty += self.l1 * _floats(reduce_sum(abs_(x)))
         if self.l2:
-            penalty += self.l2 * reduce_sum(square(x))
+            penalty += self.l2 * _floats(reduce_sum(square(x)))
         return penalty
 
     def get_config(self):
@@ -152,6 +154,11 @@ def _alias(value: float, kwargs: dict[str, Any]):
     if kwargs:
         raise TypeError(f"Argument(s) not recognized: {kwargs}")
     return 0.01 if value is None else value
+
+
+def _floats(x: Tensor):
+    """A number that a factor can be multiplied with: an integer as a float."""
+    return cast(x, settings.floatx()) if x.dtype.is_integer and not keras_2() else x
 
 
 def l1_l2(l1: float | None = None, l2: float | None = None):

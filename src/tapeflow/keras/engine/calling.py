@@ -333,7 +333,7 @@ class Called:
                 batch = shape_of(output)[0] if sizes[0] is None else sizes[0]
                 if not keras_2():  # without a sample the penalty is 0
                     batch = maximum(batch, 1) if sizes[0] is None else max(batch, 1)
-                penalty = penalty / cast(batch, output.dtype)
+                penalty = penalty / cast(batch, penalty.dtype)
             self.add_loss(penalty)
 
     def _call_is_fast(self: Any):

@@ -136,7 +136,7 @@ class _DotAttention(Layer):
         if noise is not None and self.dropout > 0:
             every = weights
             weights = by_phase(training, lambda: noise.dropout(every, self.dropout), lambda: every)
-        return matmul(weights, value), weights
+        return matmul(weights, value if value.dtype.is_floating else cast(value, weights.dtype)), weights
 
     def _check(self, inputs: Any, mask: Tensor | None):
         name = type(self).__name__
@@ -279,7 +279,10 @@ class AdditiveAttention(_DotAttention):
         self.built = True
 
     def _calculate_scores(self, query: Tensor, key):
-        total = tanh(expand_dims(query, -2) + expand_dims(key, -3))
+        total = expand_dims(query, -2) + expand_dims(key, -3)
+        if not total.dtype.is_floating:
+            total = cast(total, self.compute_dtype)
+        total = tanh(total)
         return reduce_sum(total if self.scale is None else self.scale * total, axis=-1)
 
     def get_config(self):

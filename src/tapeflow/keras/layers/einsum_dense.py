@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from tapeflow.core.annotations import TensorLike
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
@@ -16,6 +16,7 @@ from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.linalg.einsum import einsum
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import sizes_of
 
 
@@ -174,7 +175,9 @@ class EinsumDense(LowRank, Quantizable, Layer):
 
         return self._integer_product(inputs, axes, lambda x, weight: einsum(self.equation, x, weight), scale_of)
 
-    def call(self, inputs: TensorLike):
+    def call(self, inputs: Tensor):
+        if not inputs.dtype.is_floating and self.compute_dtype != inputs.dtype.name and not keras_2():
+            inputs = cast(inputs, self.compute_dtype)
         if self._is_float8:
             return self._float8_call(inputs, lambda x, weight: einsum(self.equation, x, weight))
         if self._scales is not None:

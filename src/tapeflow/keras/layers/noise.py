@@ -133,6 +133,9 @@ class AlphaDropout(SameShape):
 
     def _disturbed(self, inputs):
         shape = _sizes(inputs) if self.noise_shape is None else self.noise_shape
+        if isinstance(shape, (list, tuple)) and None in shape:
+            known, found = inputs.shape, shape_of(inputs)
+            shape = [(known[i] or found[i]) if size is None else size for i, size in enumerate(shape)]
         numbers = self._noise.uniform(shape, inputs.dtype if keras_2() else settings.floatx())
         kept = cast(numbers >= self.rate, inputs.dtype)
         a = ((1 - self.rate) * (1 + self.rate * self._LOWEST**2)) ** -0.5

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -262,7 +263,13 @@ class _GlobalPooling(Layer):
         return list(range(start, start + self.rank))
 
     def call(self, inputs: TensorLike):
-        return self._reduce(inputs, axis=self._axes(), keepdims=self.keepdims)
+        return self._reduce(self._of_mean(inputs), axis=self._axes(), keepdims=self.keepdims)
+
+    def _of_mean(self, inputs: Any):
+        """The numbers that a mean is of: integers as floats in Keras 3."""
+        if inputs.dtype.is_floating or type(self)._reduce is not reduce_mean or keras_2():
+            return inputs
+        return cast(inputs, settings.floatx())
 
     def compute_output_shape(self, input_shape: Sequence[Any]):
         sizes = TensorShape(input_shape).as_list()
@@ -301,7 +308,7 @@ class GlobalAveragePooling1D(_GlobalPooling):
     def call(self, inputs, mask=None):
         if mask is None:
             return super().call(inputs)
-        axis = self._axes()[0]
+        axis, inputs = self._axes()[0], self._of_mean(inputs)
         weights = expand_dims(cast(mask, inputs.dtype), 2 if axis == 1 else 1)
         total = reduce_sum(inputs * weights, axis=axis, keepdims=self.keepdims)
         return total / reduce_sum(weights, axis=axis, keepdims=self.keepdims)

@@ -271,9 +271,14 @@ def _check_input(model: Functional, tensor: KerasTensor, value: Tensor, number: 
     if not hasattr(value, "shape") or want.rank is None:
         return
     have = TensorShape(value.shape)
+    if not keras_2() and want.rank:  # a batch may have another size than the declared one
+        want = TensorShape([None, *want[1:]])
     if have.rank == want.rank and not want.is_compatible_with(have):
+        which = f'of layer "{model.name}"'
+        if not keras_2():
+            which = f"with name '{model.input_names[number]}' of layer '{model.name}'"
         raise ValueError(
-            f'Input {number} of layer "{model.name}" is incompatible with the layer: expected '
+            f"Input {number} {which} is incompatible with the layer: expected "
             f"shape={tuple(want.as_list())}, found shape={tuple(have.as_list())}"
         )
 

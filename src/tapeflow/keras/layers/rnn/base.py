@@ -27,6 +27,7 @@ from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.construction import zeros
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import size_of
 
@@ -55,6 +56,8 @@ class RNN(Layer):
     >>> print(tf.keras.layers.RNN(cells)(tf.zeros([1, 3, 5])).shape)
     (1, 2)
     """
+
+    _computes_floats = False  # whether integers become floats: a cell of the program's may take them as they are
 
     def __init__(
         self, cell: Any, return_sequences: bool = False, return_state: bool = False, go_backwards: bool = False,
@@ -314,6 +317,8 @@ class RNN(Layer):
             attributes["_input_spec"] = attributes["_input_spec"][:1]
 
     def call(self, inputs, mask=None, training=None, initial_state=None, constants=None):
+        if self._computes_floats and isinstance(inputs, Tensor) and not inputs.dtype.is_floating and not keras_2():
+            inputs = cast(inputs, self.compute_dtype)
         fresh = initial_state is None and not self.stateful and not isinstance(inputs, (list, tuple))
         fresh = fresh and type(self).get_initial_state is RNN.get_initial_state
         inputs, initial_state, constants = self._with_states(inputs, initial_state, constants)
@@ -445,6 +450,7 @@ class CellLayer(RNN):
     """An RNN that makes its cell, and has the cell's settings as its own attributes."""
 
     _cell_class: type
+    _computes_floats = True
 
     def _make(self, arguments, cell=None):
         """`arguments`: the locals of the constructor. What is not the layer's own goes to the cell."""

@@ -26,6 +26,7 @@ from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.linalg.matmul import MatMul
 from tapeflow.ops.linalg.tensordot import tensordot
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.nn.bias import bias_add
 
 if TYPE_CHECKING:
@@ -228,6 +229,8 @@ class GatedCell(ZeroStates, DropoutRNNCellMixin):
 
     def _project_by(self, inputs: Any, kernel: Variable, bias, training: bool | Tensor | None, time_axis: int | None):
         """inputs @ kernel + bias with dropout, for one time, or a sequence with its times along `time_axis`."""
+        if not inputs.dtype.is_floating and not keras_2():
+            inputs = cast(inputs, self.compute_dtype)
         if not self.dropout or training is None or training is False:
             outputs = _times(inputs, kernel)
         else:
