@@ -46,7 +46,7 @@ DIFFERENCES = {
     },
     ("tensorflow 2", "tapeflow"): DIFFERENT_2 | {
         f"ConvLSTM{n}D": "the hard sigmoid of Keras 3 is another function" for n in (1, 2, 3)
-    },
+    } | {"RandomCrop": "where they do not train, Keras 2 and Keras 3 make pictures smaller by two rules"},
 }  # fmt: skip
 
 
