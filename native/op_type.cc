@@ -5,6 +5,7 @@
 #include <map>
 
 #include "attrs.h"
+#include "eternal.h"
 #include "op.h"
 #include "ref.h"
 #include "guard.h"
@@ -135,7 +136,9 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   }
   op->simple = !op->has_list && op->outputs->size() == 1 && !(*op->outputs)[0].list;
   take_kernels(op);
-  return whole(std::move(made));
+  PyObject* row = whole(std::move(made));
+  keep_for_ever(row);  // counted with every call on a tape
+  return row;
 }
 
 int op_traverse(PyObject* self, visitproc visit, void* arg) {

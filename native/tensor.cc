@@ -11,6 +11,7 @@
 #include <string>
 
 #include "arrays.h"
+#include "eternal.h"
 #include "tensor_list.h"
 #include "tensor_type.h"
 
@@ -367,6 +368,7 @@ bool make_types(PyObject* module) {
   TensorType = reinterpret_cast<PyTypeObject*>(
       PyType_FromSpecWithBases(&eager_spec, reinterpret_cast<PyObject*>(TensorBaseType)));
   if (!TensorType) return false;
+  keep_for_ever(reinterpret_cast<PyObject*>(TensorType));  // counted with every tensor
 
   // Above that of NumPy's arrays and scalars: array + tensor is ours.
   const Ref priority = Ref::or_null(PyLong_FromLong(100));

@@ -1,5 +1,6 @@
 #include "kernels/optimizer_rows.h"
 
+#include <memory>
 #include <unordered_map>
 
 #include "kernels/indexing.h"
@@ -53,11 +54,12 @@ struct Memory {
 
 Memory& memory() {
 #ifdef Py_GIL_DISABLED
-  static thread_local Memory m;
+  static thread_local const auto m = std::make_unique<Memory>();  // the system has little room for a thread's own
+  return *m;
 #else
   static Memory m;
-#endif
   return m;
+#endif
 }
 
 }  // namespace

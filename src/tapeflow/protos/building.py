@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import threading
 from typing import Any, NamedTuple
 
 FAMILIES = (
@@ -194,6 +195,10 @@ def _knows(pool: Any, message: str) -> bool:
     return True
 
 
+# Of the pool, and of classes: where protobuf is written in Python, other threads see its classes before they are whole.
+_building = threading.RLock()
+
+
 @functools.cache
 def _pool() -> _Pool:
     return _Pool()
@@ -210,12 +215,14 @@ def file_descriptor(path: str) -> Any:
     A message of a library that is made of TensorFlow's names the files that these are in; ours are in others, which
     the file imports publicly.
     """
-    return _pool().declare(path)
+    with _building:
+        return _pool().declare(path)
 
 
 def has_shared_pool() -> bool:
     """Whether the messages are, or will be, in protobuf's default pool."""
-    return _Pool.shared and _pool().shared
+    with _building:
+        return _Pool.shared and _pool().shared
 
 
 def top_level_names() -> list[str]:
@@ -234,8 +241,9 @@ def build(name: str) -> Any:
     entry = _entries().get(full)
     if entry is None:
         raise AttributeError(f"module 'tapeflow.protos' has no attribute {name!r}")
-    pool = _pool()
-    pool.fill(entry.family)
-    if entry.is_enum:
-        return EnumTypeWrapper(pool.pool.FindEnumTypeByName(full))
-    return message_factory.GetMessageClass(pool.pool.FindMessageTypeByName(full))
+    with _building:
+        pool = _pool()
+        pool.fill(entry.family)
+        if entry.is_enum:
+            return EnumTypeWrapper(pool.pool.FindEnumTypeByName(full))
+        return message_factory.GetMessageClass(pool.pool.FindMessageTypeByName(full))
