@@ -26,7 +26,6 @@ NAMED = {
     "contrib/quantize/common.py": _SCOPE,
     "contrib/quantize/fold_batch_norms.py": _PATTERN,
     "contrib/quantize/rewriting.py": _PATTERN,
-    "contrib/rnn/lstm_cells.py": _CLASS,
     "core/tensor_shape.py": _PROSE,
     "data/kinds.py": _DATASET,
     "data/sources/saving.py": _DATASET,
@@ -102,7 +101,7 @@ def test_folders_hold_few_modules():
 
 # Files that are longer than a reader takes in at a time: lower the limit, do not raise it.
 FILE_LINES = 400
-MOST_LONG_FILES = 80
+MOST_LONG_FILES = 61
 
 
 def test_few_files_are_long():
@@ -116,7 +115,7 @@ def test_packages_say_what_they_hold():
 
 
 # Attributes of other objects that begin with an underscore: lower the limit, do not raise it.
-MOST_PRIVATE = 369
+MOST_PRIVATE = 367
 _OF_NAMEDTUPLES = {"_replace", "_fields", "_asdict", "_make"}  # which are public
 
 

@@ -10,7 +10,7 @@ from tapeflow.core.device import gpu_device_name, is_gpu_available
 
 # What is loaded when it is first used: unittest costs time.
 _LAZY_NAMES = {
-    "Benchmark": "tapeflow.testing.case",
+    "Benchmark": "tapeflow.testing.benchmarks",
     "TestCase": "tapeflow.testing.case",
     "create_local_cluster": "tapeflow.graph.run.server",
     "get_temp_dir": "tapeflow.testing.case",

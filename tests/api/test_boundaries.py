@@ -18,6 +18,7 @@ _PLAIN = {
     "tapeflow.core.specs.tensor_spec", "tapeflow.core.specs.trace_type", "tapeflow.data.element",
     "tapeflow.data.iteration.iterating",
     "tapeflow.function.atomic", "tapeflow.function.function_type", "tapeflow.graph.func_graph", "tapeflow.graph.graph",
+    "tapeflow.graph.default_graph",
     "tapeflow.graph.operation", "tapeflow.keras.settings", "tapeflow.ops.ragged.tensor",
     "tapeflow.ops.lists.tensor_array_spec", "tapeflow.sysconfig", "tapeflow.test",
     # Context managers, whose errors come from the blocks of programs, and what writes to logs.

@@ -1,7 +1,7 @@
 """Which variable a handle in a graph stands for."""
 
 import tapeflow as tf
-from tapeflow.graph.graph import VariableHandles
+from tapeflow.graph.variable_handles import VariableHandles
 
 
 def test_handles_and_variables_find_each_other():

@@ -10,10 +10,12 @@ from tapeflow.core.structures.data_structures import (
 )
 from tapeflow.core.structures.data_structures import wrap_or_unwrap as wrap
 from tapeflow.core.tracking.delegating_trackable import DelegatingTrackableMixin
-from tapeflow.core.tracking.trackable import (
-    AutoTrackable,
+from tapeflow.core.tracking.initial_values import (
     CheckpointInitialValue,
     CheckpointInitialValueCallable,
+)
+from tapeflow.core.tracking.trackable import (
+    AutoTrackable,
     Trackable,
     TrackableReference,
     no_automatic_dependency_tracking,

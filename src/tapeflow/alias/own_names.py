@@ -118,7 +118,7 @@ OWN: dict[str, dict[str, str]] = {
         "numpy_text": "core.display.printing:numpy_text",
         "prepend_name_scope": "graph.names:prepend_name_scope",
         "register_proto_function": "graph.build.collections:register_proto_function",
-        "reset_default_graph": "graph.graph:reset_default_graph",
+        "reset_default_graph": "graph.default_graph:reset_default_graph",
         "set_shapes_for_outputs": "alias.stand_ins:nothing_to_check",
         "strip_name_scope": "graph.names:strip_name_scope",
         "uid": "alias.stand_ins:uid",
@@ -202,7 +202,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.framework.tensor_shape": {"": "core.tensor_shape"},
     "python.framework.type_spec_registry": {"": "core.specs.type_spec_registry"},
-    "python.keras.backend": {"get_graph": "graph.graph:get_default_graph", "get_uid": "keras.settings:get_uid"},
+    "python.keras.backend": {"get_graph": "graph.default_graph:get_default_graph", "get_uid": "keras.settings:get_uid"},
     "python.layers.base": {"InputSpec": "keras.engine.input_spec:InputSpec", "Layer": "v1.layers.classes:Layer"},
     "python.layers.convolutional": {
         "Convolution1D": "layers:Conv1D",
@@ -371,10 +371,10 @@ OWN: dict[str, dict[str, str]] = {
         "_get_or_create_eval_step": "contrib.training:get_or_create_eval_step",
     },
     "python.training.monitored_session": {
-        "_CoordinatedSession": "train.monitored_session:_Coordinated",
-        "_HookedSession": "train.monitored_session:_Hooked",
-        "_RecoverableSession": "train.monitored_session:_Recoverable",
-        "_WrappedSession": "train.monitored_session:_Wrapped",
+        "_CoordinatedSession": "train.sessions.layers:Coordinated",
+        "_HookedSession": "train.sessions.layers:Hooked",
+        "_RecoverableSession": "train.sessions.layers:Recoverable",
+        "_WrappedSession": "train.sessions.layers:_Wrapped",
     },
     "python.training.moving_averages": {
         "assign_moving_average": "train.moving_averages:assign_moving_average",

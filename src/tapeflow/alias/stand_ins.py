@@ -15,7 +15,8 @@ from tapeflow.core import context as _context
 from tapeflow.core.dtypes import int32
 from tapeflow.core.files.file_system import GFile
 from tapeflow.graph.build.collections import get_collection
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape_v1
 from tapeflow.ops.control.flow import control_dependencies, group

@@ -168,11 +168,12 @@ graph.build.collections: get_collection get_collection_ref global_variables loca
 graph.build.collections: moving_average_variables trainable_variables
 graph.build.derivatives: gradients=gradients_v1 hessians=hessians_v1
 graph.build.placeholders: placeholder placeholder_with_default
-graph.build.variables: assert_variables_initialized global_variables_initializer initialize_all_variables
-graph.build.variables: initialize_local_variables initialize_variables is_variable_initialized
-graph.build.variables: local_variables_initializer report_uninitialized_variables variables_initializer
+graph.build.variable_initializers: assert_variables_initialized global_variables_initializer initialize_all_variables
+graph.build.variable_initializers: initialize_local_variables initialize_variables is_variable_initialized
+graph.build.variable_initializers: local_variables_initializer report_uninitialized_variables variables_initializer
+graph.default_graph: get_default_graph reset_default_graph
 graph.func_graph: inside_function
-graph.graph: Graph get_default_graph reset_default_graph
+graph.graph: Graph
 graph.interchange.importing: import_graph_def
 graph.operation: Operation
 graph.run.session: InteractiveSession Session get_default_session

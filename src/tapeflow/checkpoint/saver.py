@@ -30,7 +30,7 @@ from tapeflow.core.errors import NotFoundError
 from tapeflow.core.files import file_system
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.graph.build.placeholders import placeholder_with_default
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.interchange import meta_graph
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity

@@ -20,7 +20,7 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import graph_parts
 from tapeflow.graph.build import building
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ class State(threading.local):
 
 def _of_functions() -> dict[str, Any]:
     """The variables of functions outside of graphs, whichever thread traces them: the default graph keeps them."""
-    graph = sys.modules["tapeflow.graph.graph"].default_graph()  # which is loaded where functions are traced
+    graph = sys.modules["tapeflow.graph.default_graph"].default_graph()  # which is loaded where functions are traced
     found: dict[str, Any] = graph.__dict__.setdefault("_traced_variables", {})
     return found
 
@@ -64,7 +64,7 @@ class _Eager(threading.local):
 
     @property
     def state(self) -> State:
-        graphs = sys.modules.get("tapeflow.graph.graph")
+        graphs = sys.modules.get("tapeflow.graph.default_graph")
         graph = None if graphs is None else graphs.known_default_graph()
         if graph is not self._graph:
             if self._graph is not None:

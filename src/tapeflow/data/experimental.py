@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tapeflow.data.grouping_functions import (
+    Reducer,
+    bucket_by_sequence_length,
+    dense_to_ragged_batch,
+    dense_to_sparse_batch,
+    group_by_reducer,
+    group_by_window,
+    map_and_batch,
+    map_and_batch_with_legacy_function,
+    pad_to_cardinality,
+)
 from tapeflow.data.iteration.checkpoint_hook import CheckpointInputPipelineHook
 from tapeflow.data.iteration.saveable import make_saveable_from_iterator
 from tapeflow.data.optional import Optional
@@ -33,28 +44,19 @@ from tapeflow.data.transform.tracing import enable_debug_mode
 from tapeflow.data.transformations import (
     Counter,
     RandomDataset,
-    Reducer,
     assert_cardinality,
     at,
-    bucket_by_sequence_length,
     cardinality,
     choose_from_datasets,
     copy_to_device,
-    dense_to_ragged_batch,
-    dense_to_sparse_batch,
     enumerate_dataset,
     from_list,
     from_variant,
     get_next_as_optional,
     get_single_element,
     get_structure,
-    group_by_reducer,
-    group_by_window,
     ignore_errors,
     load,
-    map_and_batch,
-    map_and_batch_with_legacy_function,
-    pad_to_cardinality,
     parallel_interleave,
     prefetch_to_device,
     rejection_resample,

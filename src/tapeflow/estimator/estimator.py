@@ -29,14 +29,11 @@ from tapeflow.ops.random.seed import set_seed as set_random_seed
 from tapeflow.saved_model.builder import SavedModelBuilder
 from tapeflow.train import Saver, create_global_step, latest_checkpoint, load_checkpoint
 from tapeflow.train.hooks import LoggingTensorHook, NanTensorHook, StopAtStepHook
-from tapeflow.train.monitored_session import (
-    ChiefSessionCreator,
-    MonitoredSession,
-    MonitoredTrainingSession,
-)
+from tapeflow.train.monitored_session import MonitoredSession, MonitoredTrainingSession
 from tapeflow.train.saving_hooks import CheckpointSaverHook
 from tapeflow.train.scaffold import Scaffold
 from tapeflow.train.session_run_hook import SessionRunHook
+from tapeflow.train.sessions.creators import ChiefSessionCreator
 from tapeflow.v1.evaluation import StopAfterNEvalsHook, evaluate_once
 from tapeflow.v1.metrics import mean as mean_metric
 from tapeflow.v1.summary import FileWriterCache, scalar

@@ -15,7 +15,7 @@ from tapeflow.distribute.values import PerReplica
 from tapeflow.estimator.estimator import Estimator
 from tapeflow.estimator.run_config import RunConfig as _RunConfig
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies, group

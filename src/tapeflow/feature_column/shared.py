@@ -26,7 +26,7 @@ from tapeflow.feature_column.sequence_categorical import (
 )
 from tapeflow.feature_column.weighted import WeightedCategoricalColumn
 from tapeflow.function import template
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.state.variable import VariableV1
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ loaded with all that building a graph needs.
 from types import ModuleType
 
 from tapeflow.core import context
-from tapeflow.graph import graph, operation, services, tensor
+from tapeflow.graph import default_graph, operation, services, tensor
 from tapeflow.graph.build import building, derivatives, recording, variables
 from tapeflow.graph.control_flow import conditional, loop
 from tapeflow.graph.control_flow import flow as control
@@ -37,7 +37,7 @@ def _drawing() -> ModuleType:
 
 
 services.register(services.Services(building, derivatives.gradients, _graph_def, _library_nodes, _drawing))
-context.register_default_graph(graph.default_graph)
+context.register_default_graph(default_graph.default_graph)
 eager_flow.register_staging(control.Staging)
 variable.register_creation(variables.Creation)
 resource_op.register_build(resource_nodes.build)

@@ -13,7 +13,8 @@ from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
 from tapeflow.graph.build import building, copied_tensors
-from tapeflow.graph.graph import Graph, _known_shape, default_graph
+from tapeflow.graph.default_graph import default_graph
+from tapeflow.graph.graph import Graph, _known_shape
 from tapeflow.graph.misuse import InaccessibleTensorError as InaccessibleTensorError
 from tapeflow.graph.names import is_op
 from tapeflow.graph.tensor import SymbolicTensor

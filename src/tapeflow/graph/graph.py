@@ -24,36 +24,7 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.scopes import Scopes, ThreadScopes
 from tapeflow.graph.services import services
 from tapeflow.graph.tensor import SymbolicTensor
-
-
-class VariableHandles:
-    """The handle of each variable that a graph knows; both are compared by identity, and a handle has one variable."""
-
-    def __init__(self) -> None:
-        self._items: dict[int, tuple[Any, Any]] = {}  # by the id of the variable; keeps both, so that ids stay theirs
-        self._variables: dict[int, Any] = {}  # by the id of the handle
-
-    def get(self, variable: Any) -> Any:
-        found = self._items.get(id(variable))
-        return None if found is None else found[1]
-
-    def variable_of(self, handle: Any) -> Any:
-        """The variable whose handle is this very tensor, or None."""
-        return self._variables.get(id(handle))
-
-    def __setitem__(self, variable: Any, handle: Any) -> None:
-        if id(variable) in self._items:
-            del self[variable]
-        self._items[id(variable)] = (variable, handle)
-        self._variables.setdefault(id(handle), variable)
-
-    def __delitem__(self, variable: Any) -> None:
-        _, handle = self._items.pop(id(variable))
-        if self._variables.get(id(handle)) is variable:
-            del self._variables[id(handle)]
-
-    def items(self) -> list[tuple[Any, Any]]:
-        return list(self._items.values())
+from tapeflow.graph.variable_handles import VariableHandles
 
 
 @api("Graph")
@@ -400,44 +371,3 @@ def output_specs(dtypes: Any, shapes: Any = None) -> list[tuple[DType, Any]]:
 def _known_shape(variable: Any) -> tuple[int | None, ...] | None:
     shape = variable.shape
     return None if shape.rank is None else tuple(shape.as_list())
-
-
-class _Defaults:
-    """The graph that operations go to where the process builds graphs and none was entered."""
-
-    def __init__(self) -> None:
-        self.graph: Graph | None = None
-
-
-_defaults = _Defaults()
-
-
-def default_graph() -> Graph:
-    if _defaults.graph is None:
-        _defaults.graph = Graph()
-    return _defaults.graph
-
-
-def known_default_graph() -> Graph | None:
-    """The default graph, None before there is one."""
-    return _defaults.graph
-
-
-@api(v1="get_default_graph")
-def get_default_graph() -> Graph:
-    """The graph that operations of this thread go to, or would if they were not eager."""
-    graph = context.current_graph()
-    if graph is None:
-        graph = context.innermost_graph()
-    return default_graph() if graph is None else graph
-
-
-@api(v1="reset_default_graph")
-def reset_default_graph() -> None:
-    """A new default graph. Raises AssertionError inside of a graph's block."""
-    if context.inside_graph():
-        raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the "
-            "nesting and create a new graph."
-        )
-    _defaults.graph = Graph()

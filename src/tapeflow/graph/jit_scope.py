@@ -8,7 +8,8 @@ from typing import Any
 
 from tapeflow.core import context
 from tapeflow.core.public import public
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 
 _SCOPES = ("__xla_scope",)
 

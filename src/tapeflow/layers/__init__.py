@@ -3,9 +3,6 @@
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.layers import experimental
 from tapeflow.v1.layers.classes import (
-    AveragePooling1D,
-    AveragePooling2D,
-    AveragePooling3D,
     BatchNormalization,
     Conv1D,
     Conv2D,
@@ -16,9 +13,6 @@ from tapeflow.v1.layers.classes import (
     Dropout,
     Flatten,
     Layer,
-    MaxPooling1D,
-    MaxPooling2D,
-    MaxPooling3D,
     SeparableConv1D,
     SeparableConv2D,
 )
@@ -40,6 +34,14 @@ from tapeflow.v1.layers.functions import (
     max_pooling3d,
     separable_conv1d,
     separable_conv2d,
+)
+from tapeflow.v1.layers.pooling import (
+    AveragePooling1D,
+    AveragePooling2D,
+    AveragePooling3D,
+    MaxPooling1D,
+    MaxPooling2D,
+    MaxPooling3D,
 )
 
 __all__ = [

@@ -13,7 +13,7 @@ from tapeflow.core.files import file_system
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build.collections import GraphKeys
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.interchange.writing import write_message
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor

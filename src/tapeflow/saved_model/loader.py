@@ -12,7 +12,10 @@ from tapeflow.core import context
 from tapeflow.core.annotations import PathLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
-from tapeflow.graph.build.variables import global_variables_initializer, local_variables_initializer
+from tapeflow.graph.build.variable_initializers import (
+    global_variables_initializer,
+    local_variables_initializer,
+)
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.ops.control.flow import control_dependencies, group

@@ -16,7 +16,8 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.interchange.variable_defs import prepend_scope
 from tapeflow.graph.operation import Operation

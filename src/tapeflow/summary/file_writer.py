@@ -11,7 +11,8 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.summary.events import EventFile
 
 # The files of each session, by folder.

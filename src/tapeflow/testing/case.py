@@ -25,6 +25,7 @@ from tapeflow.core.structures import nest
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ops.random.seed import DEFAULT_GRAPH_SEED, set_seed
+from tapeflow.testing.sessions import EagerSession, NoSession
 
 _folder: str | None = None
 
@@ -33,33 +34,6 @@ def _graphs() -> ModuleType:
     from tapeflow.testing import graphs  # start-up time: many tests have no graph
 
     return graphs
-
-
-class _NoSession:
-    """What `TestCase.session` yields eagerly."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            "Trying to access properties or call methods on the result of self.session(), self.cached_session(), etc "
-            f"while eager execution is enabled ({name}): there is no session. Use self.evaluate(), or turn eager "
-            "execution off by tf.compat.v1.disable_eager_execution()."
-        )
-
-
-class _EagerSession:
-    """What `TestCase.cached_session` yields eagerly: runs tests that feed nothing."""
-
-    def __init__(self, case: Any):
-        self._case = case
-
-    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """The values of tensors. Raises RuntimeError for anything that is to be fed."""
-        meaning = "is enabled (in this case, sess.run(t) is shorthand for t.numpy()"
-        if kwargs.pop("feed_dict", None):
-            raise RuntimeError(f"feed_dict is not supported when eager execution {meaning}")
-        if args or kwargs:
-            raise RuntimeError(f"Optional args are not supported when eager execution {meaning}")
-        return self._case.evaluate(fetches)
 
 
 def get_temp_dir() -> str:
@@ -144,7 +118,7 @@ class TestCase(unittest.TestCase):
         Operations that are made meanwhile are placed on the CPU where `use_gpu` is False, on a GPU with `force_gpu`.
         """
         if context.executing_eagerly():
-            yield _NoSession()
+            yield NoSession()
             return
         made = _graphs().session(graph, config, force_gpu)
         with made as session, _placed(use_gpu, force_gpu):
@@ -156,7 +130,7 @@ class TestCase(unittest.TestCase):
     ) -> Iterator[Any]:
         """The session of this test, kept between blocks; eagerly one whose `run` gives the values of tensors."""
         if context.executing_eagerly():
-            yield _EagerSession(self)
+            yield EagerSession(self)
             return
         if self._cached is None or (graph is not None and self._cached.graph is not graph):
             self._cached = _graphs().session(graph, config, force_gpu)
@@ -427,53 +401,6 @@ def _placed(use_gpu: bool, force_gpu: bool) -> Any:
             raise errors.InvalidArgumentError(None, None, "`force_gpu` asks for a GPU, and there is none.")
         return context.device("/device:GPU:0")
     return contextlib.nullcontext() if use_gpu else context.device("/device:CPU:0")
-
-
-class Benchmark:
-    """Base of benchmarks: methods whose names begin with "benchmark"."""
-
-    def report_benchmark(
-        self, iters: Any = None, cpu_time: Any = None, wall_time: Any = None, throughput: Any = None,
-        extras: Any = None, name: str | None = None, metrics: Any = None,
-    ) -> None:  # fmt: skip
-        """Prints what was measured. Raises TypeError for a metric without a name or a value."""
-        for metric in metrics or ():
-            for field in ("name", "value"):
-                if not isinstance(metric, dict) or field not in metric:
-                    raise TypeError(f"metric must has a '{field}' field")
-        print(
-            f"{name or type(self).__name__}: iters={iters} wall_time={wall_time} cpu_time={cpu_time} "
-            f"throughput={throughput} extras={extras} metrics={metrics}"
-        )
-
-
-class ParameterizedBenchmark(type):
-    """The class of benchmarks whose methods run for each row of `_benchmark_parameters`.
-
-    That is a list of arguments, or of (name, *arguments); each makes a method of its own.
-    """
-
-    def __new__(mcls, clsname: str, base: tuple[type, ...], attrs: dict[str, Any]) -> Any:
-        rows = attrs.get("_benchmark_parameters")
-        if not rows:
-            raise ValueError(
-                "Benchmark parameters for `ParameterizedBenchmark` must be set as `_benchmark_parameters`."
-            )
-        for name in [n for n in attrs if n.startswith("benchmark")]:
-            method = attrs.pop(name)
-            for place, row in enumerate(rows):
-                row = row if isinstance(row, (tuple, list)) else (row,)
-                named = bool(row) and isinstance(row[0], str)
-                label = row[0] if named else place
-                attrs[f"{name}__{label}"] = _with_arguments(method, row[1:] if named else row)
-        return super().__new__(mcls, clsname, base, attrs)
-
-
-def _with_arguments(method: Any, arguments: Any) -> Any:
-    def run(self: Any) -> Any:
-        return method(self, *arguments)
-
-    return run
 
 
 boundaries(globals())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow import protos
-from tapeflow.graph.graph import Graph, get_default_graph, reset_default_graph
+from tapeflow.graph.default_graph import get_default_graph, reset_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.fetching import IndexedSlicesValue
 from tapeflow.graph.run.session import Session, get_default_session
 

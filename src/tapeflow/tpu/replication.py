@@ -24,7 +24,7 @@ from tapeflow.ops.control.cross_replica import CrossReplicaSum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import VariableAggregation
 from tapeflow.train import Optimizer
-from tapeflow.v1.losses import Reduction
+from tapeflow.v1.loss_reduction import Reduction
 from tapeflow.v1.variable_scoping import variable_scope
 
 if TYPE_CHECKING:

@@ -40,9 +40,9 @@ class ClusterSpec:
     """
 
     def __init__(self, cluster):
-        self._jobs: dict[str, dict[int, str]] = {}
+        self.tasks_by_job: dict[str, dict[int, str]] = {}
         if isinstance(cluster, ClusterSpec):
-            self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+            self.tasks_by_job = {job: dict(tasks) for job, tasks in cluster.tasks_by_job.items()}
         elif isinstance(cluster, Mapping):
             for job, tasks in cluster.items():
                 if not isinstance(tasks, (list, tuple, dict)):
@@ -50,19 +50,19 @@ class ClusterSpec:
                         f"The tasks for job {job!r} must be a list or a dictionary from integers to strings."
                     )
                 pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
-                self._jobs[_text(job)] = {_whole(i): _text(address) for i, address in pairs}
+                self.tasks_by_job[_text(job)] = {_whole(i): _text(address) for i, address in pairs}
         elif isinstance(cluster, protos.ClusterDef):
             for job in cluster.job:
-                self._jobs[job.name] = {int(i): address for i, address in job.tasks.items()}
+                self.tasks_by_job[job.name] = {int(i): address for i, address in job.tasks.items()}
         else:
             raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network "
                             "addresses, or a `ClusterDef` protocol buffer")  # fmt: skip
 
     def __bool__(self):
-        return bool(self._jobs)
+        return bool(self.tasks_by_job)
 
     def __eq__(self, other):
-        return isinstance(other, ClusterSpec) and self._jobs == other._jobs
+        return isinstance(other, ClusterSpec) and self.tasks_by_job == other.tasks_by_job
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -73,27 +73,27 @@ class ClusterSpec:
         """The jobs: a list of addresses where the tasks are numbered without gaps, else a dict."""
         return {
             job: [tasks[i] for i in range(len(tasks))] if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
-            for job, tasks in self._jobs.items()
+            for job, tasks in self.tasks_by_job.items()
         }  # fmt: skip
 
     def as_cluster_def(self):
         """The ClusterDef."""
         made = protos.ClusterDef()
-        for job in sorted(self._jobs):
+        for job in sorted(self.tasks_by_job):
             one = made.job.add(name=job)
-            for i, address in sorted(self._jobs[job].items()):
+            for i, address in sorted(self.tasks_by_job[job].items()):
                 one.tasks[i] = address
         return made
 
     @property
     def jobs(self):
         """The names of the jobs."""
-        return list(self._jobs)
+        return list(self.tasks_by_job)
 
     def _job(self, name: str):
-        if name not in self._jobs:
+        if name not in self.tasks_by_job:
             raise ValueError(f"No such job in cluster: {name!r}")
-        return self._jobs[name]
+        return self.tasks_by_job[name]
 
     def num_tasks(self, job_name: str):
         """How many tasks a job has. Raises ValueError for no such job."""

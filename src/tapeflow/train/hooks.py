@@ -14,7 +14,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import is_symbolic_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.operation import Operation
 from tapeflow.train.global_step import global_step_read
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook

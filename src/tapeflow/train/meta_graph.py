@@ -8,7 +8,8 @@ from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public
 from tapeflow.graph.build import reference_variables
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import lifted, meta_graph, trust
 from tapeflow.train import queue_runner  # noqa: F401 (graphs may have some)
 

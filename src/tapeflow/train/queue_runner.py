@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow import protos
 from tapeflow.core import context, errors
 from tapeflow.core.public import public, public_methods
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.interchange import meta_graph
 from tapeflow.graph.interchange.variable_defs import in_scope, prepend_scope, strip_scope
 from tapeflow.graph.run.session import get_default_session

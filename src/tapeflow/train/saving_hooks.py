@@ -11,7 +11,7 @@ from tapeflow import protos
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.interchange.writing import write_graph
 from tapeflow.graph.run.timeline import Timeline
 from tapeflow.summary.file_writer import FileWriterCache

@@ -9,12 +9,12 @@ from typing import Any
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.core.public import public_methods
 from tapeflow.graph.build.collections import GraphKeys
-from tapeflow.graph.build.variables import (
+from tapeflow.graph.build.variable_initializers import (
     global_variables_initializer,
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.control.flow import group
 from tapeflow.ops.io.summary_rows import MergeSummary
 from tapeflow.ops.lookup.tables import tables_initializer

@@ -13,7 +13,8 @@ from tapeflow.checkpoint.state import get_checkpoint_state
 from tapeflow.core import errors
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.session import Session
 
 if TYPE_CHECKING:

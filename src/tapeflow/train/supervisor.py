@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,26 +13,34 @@ from tapeflow.core import context, errors
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build.collections import GraphKeys, global_variables
-from tapeflow.graph.build.variables import (
+from tapeflow.graph.build.variable_initializers import (
     global_variables_initializer,
     local_variables_initializer,
     report_uninitialized_variables,
 )
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange.writing import write_graph
 from tapeflow.ops.control.flow import group
-from tapeflow.ops.io.summary_rows import MergeSummary
 from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.summary.file_writer import FileWriter
 from tapeflow.train.coordinator import Coordinator, LooperThread
 from tapeflow.train.global_step import global_step
 from tapeflow.train.meta_graph import export_meta_graph
 from tapeflow.train.session_manager import SessionManager
+from tapeflow.train.sessions.services import (
+    CheckpointThread,
+    StepCounterThread,
+    SummaryThread,
+    collected,
+    default_step,
+    logger,
+    merged_summaries,
+    step_of,
+)
 
 if TYPE_CHECKING:
     from tapeflow.graph.run.session import BaseSession, Session
-
-_logger = logging.getLogger("tensorflow")
 
 
 # Stands for an argument that is to be made.
@@ -78,24 +84,24 @@ class Supervisor:
             self._init_ready(ready_op, ready_for_local_init_op)
             self._init_op, self._init_feed_dict, self._init_fn = init_op, init_feed_dict, init_fn
             if init_op is USE_DEFAULT:
-                self._init_op = _collected(GraphKeys.INIT_OP, global_variables_initializer)
+                self._init_op = collected(GraphKeys.INIT_OP, global_variables_initializer)
             self._local_init_op, self._options = local_init_op, local_init_run_options
             if local_init_op is USE_DEFAULT:
-                self._local_init_op = _collected(
+                self._local_init_op = collected(
                     GraphKeys.LOCAL_INIT_OP,
                     lambda: group(local_variables_initializer(), tables_initializer()),
                 )
             self._saver = saver
             if saver is USE_DEFAULT:
-                self._saver = _collected(
+                self._saver = collected(
                     GraphKeys.SAVERS, lambda: Saver() if global_variables() else None
                 )
             self._summary_op = summary_op
             if summary_op is USE_DEFAULT:
-                self._summary_op = _collected(GraphKeys.SUMMARY_OP, _merged)
+                self._summary_op = collected(GraphKeys.SUMMARY_OP, merged_summaries)
             self._global_step = global_step
             if global_step is USE_DEFAULT:
-                self._global_step = _default_step(self._graph)
+                self._global_step = default_step(self._graph)
         self._is_chief = is_chief
         self._coord = Coordinator()
         self._wait_secs, self._grace = recovery_wait_secs, stop_grace_secs
@@ -122,7 +128,7 @@ class Supervisor:
     def _init_ready(self, ready_op, ready_for_local_init_op):
         self._ready_op, self._ready_for_local_init_op = ready_op, ready_for_local_init_op
         if ready_op is USE_DEFAULT:
-            self._ready_op = _collected(GraphKeys.READY_OP, report_uninitialized_variables)
+            self._ready_op = collected(GraphKeys.READY_OP, report_uninitialized_variables)
         if ready_for_local_init_op is USE_DEFAULT:
             found = self._graph.get_collection(GraphKeys.READY_FOR_LOCAL_INIT_OP)
             self._ready_for_local_init_op = found[0] if found else None
@@ -219,7 +225,7 @@ class Supervisor:
             raise RuntimeError("Only chief supervisor can start standard services. Because only chief supervisors can "
                                "write events.")  # fmt: skip
         if not self._logdir:
-            _logger.warning("Standard services need a 'logdir' passed to the SessionManager")
+            logger.warning("Standard services need a 'logdir' passed to the SessionManager")
             return None
         if self._global_step is not None and self._writer:
             log = protos.SessionLog(status=protos.SessionLog.START)
@@ -227,11 +233,11 @@ class Supervisor:
         threads = []
         if self._save_summaries_secs and self._writer:
             if self._summary_op is not None:
-                threads.append(_SummaryThread(self, sess))
+                threads.append(SummaryThread(self, sess))
             if self._global_step is not None:
-                threads.append(_StepCounterThread(self, sess))
+                threads.append(StepCounterThread(self, sess))
         if self.saver and self._save_model_secs:
-            threads.append(_CheckpointThread(self, sess))
+            threads.append(CheckpointThread(self, sess))
         for thread in threads:
             thread.start()
         return threads
@@ -323,7 +329,7 @@ class Supervisor:
         if not self._writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
         if global_step is None and self.global_step is not None:
-            global_step = _step_of(sess, self.global_step)
+            global_step = step_of(sess, self.global_step)
         self._writer.add_summary(summary, global_step)
 
     @contextlib.contextmanager
@@ -348,7 +354,7 @@ class Supervisor:
                     if session is not None:
                         session.close()
                 except Exception as error:  # the run itself has ended
-                    _logger.debug("Ignored exception: %s", error)
+                    logger.debug("Ignored exception: %s", error)
 
     # The names of old.
     PrepareSession = prepare_or_wait_for_session
@@ -361,104 +367,6 @@ class Supervisor:
     StopOnException = stop_on_exception
     WaitForStop = wait_for_stop
     SummaryComputed = summary_computed
-
-
-def _collected(key: TensorLike, make: Callable[..., Any]):
-    """The first item of a collection of the graph, or a new one, put there; None if there is neither."""
-    graph = get_default_graph()
-    found = graph.get_collection(key)
-    if found:
-        return found[0]
-    made = make()
-    if made is not None:
-        graph.add_to_collection(key, made)
-    return made
-
-
-def _merged():
-    found = get_default_graph().get_collection(GraphKeys.SUMMARIES)
-    return MergeSummary(found) if found else None
-
-
-def _default_step(graph: Graph):
-    """What counts the steps: that of the graph's collection, else an integer variable of this name, or None."""
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
-    if found:
-        return found[0]
-    named = [v for v in global_variables() if v.name == "global_step:0" and v.dtype.base_dtype.is_integer]
-    return named[0] if named else None
-
-
-def _step_of(sess: BaseSession, step: int):
-    return global_step(sess, step)
-
-
-class _Service(LooperThread):
-    """A thread beside a session, whose graph is its default."""
-
-    def __init__(self, sv, sess: BaseSession, seconds):
-        super().__init__(sv.coord, seconds)
-        self._sv, self._sess = sv, sess
-
-    def run(self):
-        with self._sess.graph.as_default():
-            super().run()
-
-
-class _SummaryThread(_Service):
-    """Writes summaries every so many seconds."""
-
-    def __init__(self, sv, sess: BaseSession):
-        super().__init__(sv, sess, sv.save_summaries_secs)
-
-    def run_loop(self):
-        sv = self._sv
-        if sv.global_step is not None:
-            summary, step = self._sess.run([sv.summary_op, sv.global_step])
-        else:
-            summary, step = self._sess.run(sv.summary_op), None
-        if sv.summary_writer:
-            _logger.info("Recording summary at step %s.", step)
-            sv.summary_writer.add_summary(summary, step)
-
-
-class _StepCounterThread(_Service):
-    """Writes how many steps a second takes."""
-
-    def __init__(self, sv, sess: BaseSession):
-        super().__init__(sv, sess, sv.save_summaries_secs)
-        self._tag = f"{sv.global_step.op.name}/sec"
-
-    def start_loop(self):
-        self._last_time = time.time()
-        self._last_step = global_step(self._sess, self._sv.global_step)
-
-    def run_loop(self):
-        step = global_step(self._sess, self._sv.global_step)
-        now = time.time()
-        seconds, steps = now - self._last_time, step - self._last_step
-        self._last_time, self._last_step = now, step
-        speed = steps / seconds if seconds else float("inf")
-        value = protos.Summary.Value(tag=self._tag, simple_value=speed)
-        self._sv.summary_writer.add_summary(protos.Summary(value=[value]), step)
-        _logger.info("%s: %g", self._tag, speed)
-
-
-class _CheckpointThread(_Service):
-    """Writes a checkpoint every so many seconds."""
-
-    def __init__(self, sv, sess: BaseSession):
-        super().__init__(sv, sess, sv.save_model_secs)
-
-    def run_loop(self):
-        sv = self._sv
-        _logger.info("Saving checkpoint to path %s", sv.save_path)
-        sv.saver.save(self._sess, sv.save_path, global_step=sv.global_step)
-        if sv.summary_writer and sv.global_step is not None:
-            log = protos.SessionLog(
-                status=protos.SessionLog.CHECKPOINT, checkpoint_path=sv.save_path
-            )
-            sv.summary_writer.add_session_log(log, global_step(self._sess, sv.global_step))
 
 
 @public
@@ -486,5 +394,5 @@ def basic_train_loop(
                 while not supervisor.should_stop():
                     train_step_fn(session, *args, **kwargs)
         except errors.AbortedError as error:
-            _logger.info("Aborted: %s", error)
+            logger.info("Aborted: %s", error)
             restart = True

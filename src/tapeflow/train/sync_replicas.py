@@ -8,7 +8,7 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.graph.build.collections import global_variables
-from tapeflow.graph.build.variables import report_uninitialized_variables
+from tapeflow.graph.build.variable_initializers import report_uninitialized_variables
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.control.flow import control_dependencies, group, no_op
 from tapeflow.ops.queue.accumulator import ConditionalAccumulator, SparseConditionalAccumulator

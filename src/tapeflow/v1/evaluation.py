@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import PathLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.build.collections import GraphKeys
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tapeflow.v1 import initializers, logging, summary
 from tapeflow.v1.variable_getting import get_variable

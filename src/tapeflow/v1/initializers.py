@@ -15,9 +15,13 @@ from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.graph.build.variables import global_variables_initializer as global_variables  # noqa: F401
-from tapeflow.graph.build.variables import local_variables_initializer as local_variables  # noqa: F401
-from tapeflow.graph.build.variables import variables_initializer as variables  # noqa: F401
+from tapeflow.graph.build.variable_initializers import (
+    global_variables_initializer as global_variables,  # noqa: F401
+)
+from tapeflow.graph.build.variable_initializers import (
+    local_variables_initializer as local_variables,  # noqa: F401
+)
+from tapeflow.graph.build.variable_initializers import variables_initializer as variables  # noqa: F401
 from tapeflow.ops.array import construction
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.layout import reshape

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tapeflow.api import api
 from tapeflow.core import context
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 
 if TYPE_CHECKING:
     from tapeflow.graph.operation import Operation

@@ -25,7 +25,7 @@ from tapeflow.function import template
 from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
-from tapeflow.v1.losses import REGULARIZATION_LOSSES
+from tapeflow.v1.loss_reduction import REGULARIZATION_LOSSES
 from tapeflow.v1.partitioned import partitioned_variable, whole_in
 from tapeflow.v1.variable_scoping import scopes, variable_scope, wrapped
 

@@ -15,7 +15,8 @@ from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Variabl
 from tapeflow.core.device import DeviceSpec
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.build.placeholders import placeholder
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.control.flow import group
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1

@@ -28,7 +28,7 @@ from tapeflow.ops.convolution.dilated import with_space_to_batch
 from tapeflow.ops.nn.activation import relu
 from tapeflow.ops.nn.bias import bias_add
 from tapeflow.v1 import initializers
-from tapeflow.v1.layers import classes
+from tapeflow.v1.layers import classes, pooling
 
 if TYPE_CHECKING:
     from tapeflow.v1.variable_scoping import VariableScope
@@ -303,10 +303,10 @@ def _pooling(cls, formats: Sequence[str], default: str, title: str, name: str):
 
 
 _2D, _3D = ("NCHW", "NHWC"), ("NCDHW", "NDHWC")
-avg_pool2d = _pooling(classes.AveragePooling2D, _2D, "NHWC", "AvgPool2D", "avg_pool2d")
-avg_pool3d = _pooling(classes.AveragePooling3D, _3D, "NDHWC", "AvgPool3D", "avg_pool3d")
-max_pool2d = _pooling(classes.MaxPooling2D, _2D, "NHWC", "MaxPool2D", "max_pool2d")
-max_pool3d = _pooling(classes.MaxPooling3D, _3D, "NDHWC", "MaxPool3D", "max_pool3d")
+avg_pool2d = _pooling(pooling.AveragePooling2D, _2D, "NHWC", "AvgPool2D", "avg_pool2d")
+avg_pool3d = _pooling(pooling.AveragePooling3D, _3D, "NDHWC", "AvgPool3D", "avg_pool3d")
+max_pool2d = _pooling(pooling.MaxPooling2D, _2D, "NHWC", "MaxPool2D", "max_pool2d")
+max_pool3d = _pooling(pooling.MaxPooling3D, _3D, "NDHWC", "MaxPool3D", "max_pool3d")
 
 
 @add_arg_scope

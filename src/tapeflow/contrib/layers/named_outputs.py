@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 
 __all__ = [
     "append_tensor_alias", "collect_named_outputs", "convert_collection_to_dict",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import square

@@ -26,14 +26,8 @@ from tapeflow.ops.nn.loss import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
-from tapeflow.v1.losses import (
-    add_loss as _add_loss,
-)
-from tapeflow.v1.losses import (
-    get_losses,
-    get_regularization_losses,
-    get_total_loss,
-)
+from tapeflow.v1.loss_reduction import add_loss as _add_loss
+from tapeflow.v1.loss_reduction import get_losses, get_regularization_losses, get_total_loss
 
 __all__ = [
     "absolute_difference", "add_loss", "compute_weighted_loss", "cosine_distance", "get_losses",

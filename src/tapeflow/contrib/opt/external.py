@@ -11,7 +11,7 @@ from tapeflow.core import extras
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.graph.build.collections import trainable_variables
 from tapeflow.graph.build.derivatives import gradients
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape

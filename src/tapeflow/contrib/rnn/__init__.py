@@ -12,6 +12,7 @@ from tapeflow.compat.v1.rnn_cell import (
     ResidualWrapper,
     RNNCell,
 )
+from tapeflow.contrib.rnn.block_cells import GRUBlockCell, GRUBlockCellV2, LSTMBlockCell
 from tapeflow.contrib.rnn.cells import (
     CFNCell,
     IndRNNCell,
@@ -41,11 +42,8 @@ from tapeflow.contrib.rnn.loops import (
 from tapeflow.contrib.rnn.lstm_cells import (
     CoupledInputForgetGateLSTMCell,
     GLSTMCell,
-    GRUBlockCell,
-    GRUBlockCellV2,
     LayerNormBasicLSTMCell,
     LayerNormLSTMCell,
-    LSTMBlockCell,
     NASCell,
     PhasedLSTMCell,
     WeightNormLSTMCell,

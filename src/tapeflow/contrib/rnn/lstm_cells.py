@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.contrib.rnn.gates import linear, lstm_step, normed, peephole
-from tapeflow.core.annotations import DTypeLike, ShapeLike
+from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import float32
 from tapeflow.keras.engine.input_spec import InputSpec
@@ -23,12 +23,12 @@ from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.random.functions import uniform as random_uniform
 from tapeflow.v1 import initializers
 from tapeflow.v1.rnn.base import LayerRNNCell, RNNCell, input_depth
-from tapeflow.v1.rnn.cells import GRUCell, LSTMCell, LSTMStateTuple
+from tapeflow.v1.rnn.cells import LSTMStateTuple
 from tapeflow.v1.variable_getting import get_variable
 from tapeflow.v1.variable_scoping import get_variable_scope, variable_scope
 
 __all__ = [
-    "CoupledInputForgetGateLSTMCell", "GLSTMCell", "GRUBlockCell", "GRUBlockCellV2", "LSTMBlockCell",
+    "CoupledInputForgetGateLSTMCell", "GLSTMCell",
     "LayerNormBasicLSTMCell", "LayerNormLSTMCell", "NASCell", "PhasedLSTMCell", "WeightNormLSTMCell",
 ]  # fmt: skip
 
@@ -388,26 +388,3 @@ class NASCell(LayerRNNCell):
         if self._num_proj is not None:
             h = matmul(h, self._projection)
         return h, LSTMStateTuple(c, h)
-
-
-class LSTMBlockCell(LSTMCell):
-    """LSTMCell under the name of its fused kernel."""
-
-    def __init__(
-        self, num_units: int, forget_bias: float = 1.0, cell_clip=None, use_peephole: bool = False,
-        dtype: DTypeLike | None = None, reuse=None, name: str = "lstm_cell",
-    ):  # fmt: skip
-        super().__init__(
-            num_units, use_peepholes=use_peephole, cell_clip=cell_clip, forget_bias=forget_bias,
-            reuse=reuse, name=name, dtype=dtype,
-        )  # fmt: skip
-
-
-class GRUBlockCellV2(GRUCell):
-    """GRUCell under the name of its fused kernel."""
-
-    def __init__(self, num_units=None, cell_size=None, reuse=None, name: str = "gru_cell"):
-        super().__init__(num_units if cell_size is None else cell_size, reuse=reuse, name=name)
-
-
-GRUBlockCell = GRUBlockCellV2

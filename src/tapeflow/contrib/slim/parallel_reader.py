@@ -11,8 +11,8 @@ from tapeflow.core.files.file_system import glob
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue import queues as queues
-from tapeflow.train.input import add_summary, string_input_producer
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
+from tapeflow.train.queues.producers import add_summary, string_input_producer
 
 if TYPE_CHECKING:
     from tapeflow.ops.queue.queues import FIFOQueue, RandomShuffleQueue

@@ -6,8 +6,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.context import name_scope
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.queue import queues as queues
-from tapeflow.train.input import add_summary
 from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
+from tapeflow.train.queues.producers import add_summary
 
 
 def prefetch_queue(

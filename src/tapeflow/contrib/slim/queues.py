@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.train.coordinator import Coordinator
 from tapeflow.train.queue_runner import start_queue_runners
 

@@ -19,17 +19,16 @@ from tapeflow.ops.math.comparison import equal, greater_equal
 from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.queue import queues as queues
 from tapeflow.ops.static import static_value
-from tapeflow.train.input import (
-    add_summary,
+from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
+from tapeflow.train.queues.parts import (
     as_given,
     as_list,
     as_stored,
     checked_keep,
     common_shapes,
     in_structure_of,
-    refuse_eager,
 )
-from tapeflow.train.queue_runner import QueueRunner, add_queue_runner
+from tapeflow.train.queues.producers import add_summary, refuse_eager
 
 _CLOSED = (OutOfRangeError, CancelledError)
 

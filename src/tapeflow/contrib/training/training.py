@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow import train as _train
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.flow import control_dependencies, group
 from tapeflow.ops.math.check import check_numerics

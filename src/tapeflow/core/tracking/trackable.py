@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tapeflow import _native
+from tapeflow.core.tracking.initial_values import CheckpointInitialValueCallable, CheckpointPosition
 
 # Restorations that still wait for objects, by id; empty almost always, and then nothing is looked for.
 waiting: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -362,55 +363,3 @@ def restorable_children(value: Any) -> dict[str, Any]:
     """`children`, and what a checkpoint of an older layout knows by other names."""
     method = getattr(value, "_restorable_children", None)
     return children(value) if method is None else method()
-
-
-class CheckpointPosition:
-    """The place of an object in a checkpoint that is being restored."""
-
-    def __init__(self, restoration: Any, number: int):
-        self.restoration, self.number = restoration, number
-
-    @property
-    def restore_uid(self) -> int:
-        """The number of the restoration: later ones have greater ones."""
-        return self.restoration.order
-
-    def value(self) -> Any:
-        """The value that the checkpoint keeps for a variable."""
-        return self.restoration.value_of(self.number)
-
-
-class CheckpointInitialValueCallable:
-    """Gives the value of a variable in a checkpoint; takes the place of an initial value."""
-
-    def __init__(self, checkpoint_position: Any):
-        self._position = checkpoint_position
-
-    @property
-    def checkpoint_position(self) -> Any:
-        """Where the checkpoint has the value."""
-        return self._position
-
-    def __call__(self, shape: Any = None, dtype: Any = None, shard_info: Any = None) -> Any:
-        return CheckpointInitialValue(self._position, shape, shard_info)
-
-    @property
-    def restore_uid(self) -> int:
-        """The number of the restoration."""
-        return self._position.restore_uid
-
-
-class CheckpointInitialValue:
-    """The value of a variable in a checkpoint; converts to a tensor."""
-
-    def __init__(self, checkpoint_position: Any, shape: Any = None, shard_info: Any = None):
-        self._position = checkpoint_position
-        self._shape = shape
-
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
-        return self._position.value()
-
-    @property
-    def checkpoint_position(self) -> Any:
-        """Where the checkpoint has the value."""
-        return self._position

@@ -9,7 +9,7 @@ from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core.public import public_methods
 from tapeflow.data.iteration.graph_iterating import ITERATORS
 from tapeflow.data.iteration.saveable import IteratorSaveable
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.train.saving_hooks import CheckpointSaverHook
 from tapeflow.train.session_run_hook import SessionRunHook
 

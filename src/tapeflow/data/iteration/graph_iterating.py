@@ -30,8 +30,8 @@ from tapeflow.data.optional import Optional
 from tapeflow.data.parts import captured_by
 from tapeflow.function.autograph.operators import dataset_loop
 from tapeflow.function.compiled import Compiled
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.session import get_default_session

@@ -20,15 +20,10 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Pass
 from tapeflow.data.nodes.variants import packed
+from tapeflow.data.sources.random_numbers import random_numbers
 from tapeflow.data.sources.rows import RowStream, all_rows
 from tapeflow.data.transform import stacking
 from tapeflow.data.transform.record import ELEMENTS, record
-from tapeflow.data.transform.shuffling import (
-    PhiloxStream,
-    SeedGenerator,
-    graph_and_op_seed,
-    node_seeds,
-)
 from tapeflow.ops.signature import shape_list, type_list
 
 if TYPE_CHECKING:
@@ -366,42 +361,6 @@ class _Counting(Pass):
 
     def restore(self, state: Tensor):
         self._next = state.numpy()
-
-
-@record("random")
-def random_numbers(seed, rerandomize_each_iteration=None):
-    """Dataset arguments for endless int64 numbers from 0 to 2**32 - 1."""
-    seeds = SeedGenerator(*graph_and_op_seed(seed), bool(rerandomize_each_iteration))
-    return "Random", lambda: _Random(seeds), TensorSpec([], dtypes.int64), -1
-
-
-random_numbers.node(
-    "RandomDataset", "seed: int64, seed2: int64 -> handle: variant", {**ELEMENTS, "metadata": ""}, stateful=True,
-    reads=node_seeds, written=False,
-).also("ExperimentalRandomDataset")
-random_numbers.node(
-    "RandomDatasetV2", "seed: int64, seed2: int64, seed_generator: resource -> handle: variant",
-    {"rerandomize_each_iteration": False, **ELEMENTS, "metadata": ""}, stateful=True, reads=node_seeds, written=False,
-)  # fmt: skip
-
-
-class _Random(Pass):
-    __slots__ = ("_seeds", "_stream")
-
-    def __init__(self, seeds: SeedGenerator):
-        self._seeds = seeds
-        self._stream = PhiloxStream(*seeds.next_seeds())
-
-    def __next__(self):
-        return convert_to_tensor(next(self._stream), dtypes.int64)
-
-    def save(self):
-        return [*self._stream.save(), self._seeds.position]
-
-    def restore(self, state: Sequence[int]):
-        *stream, drawn = state
-        self._stream = PhiloxStream.saved(stream)
-        self._seeds.seek(drawn)
 
 
 boundaries(globals())

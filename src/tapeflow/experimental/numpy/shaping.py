@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import constant
 from tapeflow.core.public import public
-from tapeflow.experimental.numpy.arrays import array, promoted, tensor
+from tapeflow.experimental.numpy.arrays import array, tensor
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as broadcast_to_
 from tapeflow.ops.array.construction import zeros, zeros_like
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.joining import split as split_
 from tapeflow.ops.array.layout import expand_dims as expand_dims_
 from tapeflow.ops.array.layout import reshape as reshape_
 from tapeflow.ops.array.layout import squeeze as squeeze_
@@ -23,12 +20,10 @@ from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.reorder import roll as roll_
 from tapeflow.ops.array.sizes import shape as shape_
-from tapeflow.ops.array.stacking import stack as stack_
 from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.array.tiling import repeat as repeat_
 from tapeflow.ops.array.tiling import tile as tile_
 from tapeflow.ops.array.transposing import transpose as transpose_
-from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 
@@ -202,124 +197,8 @@ def atleast_3d(*arys):
     return _at_least(3, arys, _three_axes)
 
 
-def _listed(arrays):
+def listed(arrays):
     return list(arrays) if isinstance(arrays, (list, tuple)) else unstack(tensor(arrays))
-
-
-@public
-def concatenate(arys, axis: AxisLike = 0):
-    """Return arrays one after the other along an axis.
-
-    Args:
-      arys: a list of arrays, which are promoted to one dtype.
-      axis: the axis; None: all elements in a row.
-    """
-    arrays = promoted(*_listed(arys))
-    if axis is None:
-        return concat([reshape_(x, [-1]) for x in arrays], 0)
-    return concat(arrays, axis)
-
-
-@public
-def stack(arrays, axis: AxisLike = 0):
-    """Return arrays of one shape along a new axis.
-
-    Args:
-      arrays: a list of arrays, which are promoted to one dtype.
-      axis: where the new axis is.
-    """
-    return stack_(promoted(*_listed(arrays)), axis)
-
-
-def _lists(value):
-    return value if isinstance(value, list) else [value]
-
-
-@public
-def hstack(tup):
-    """Arrays beside each other: along the second axis, or the only one."""
-    arrays = _lists(atleast_1d(*promoted(*_listed(tup))))
-    return concat(arrays, 0 if len(arrays[0].shape) == 1 else 1)
-
-
-@public
-def vstack(tup):
-    """Arrays below each other."""
-    return concat(_lists(atleast_2d(*promoted(*_listed(tup)))), 0)
-
-
-@public
-def dstack(tup):
-    """Arrays behind each other, along the third axis."""
-    return concat(_lists(atleast_3d(*promoted(*_listed(tup)))), 2)
-
-
-@public
-def append(arr, values: TensorLike, axis: AxisLike | None = None):
-    """Return an array with values behind it.
-
-    Args:
-      arr: the array.
-      values: the values, of the same rank where there is an axis.
-      axis: along which they are joined; None: both are made one row.
-    """
-    if axis is None:
-        return concatenate([ravel(arr), ravel(values)])
-    return concatenate([arr, values], axis)
-
-
-@public
-def split(ary, indices_or_sections, axis: AxisLike = 0):
-    """Return parts along an axis.
-
-    Args:
-      ary: an array, or what makes one.
-      indices_or_sections: the number of equal parts, or the indices where to cut.
-      axis: the axis.
-    """
-    x = tensor(ary)
-    if isinstance(indices_or_sections, int):
-        return split_(x, indices_or_sections, axis)
-    size = x.shape[axis]
-    bounds = [0, *(int(i) for i in indices_or_sections), size]
-    bounds = [min(b + size if b < 0 else b, size) for b in bounds]
-    sizes = [max(end - begin, 0) for begin, end in itertools.pairwise(bounds)]
-    starts = bounds[:-1]
-    return [gather(x, range_(begin, begin + n), axis=axis) for begin, n in zip(starts, sizes)]
-
-
-@public
-def hsplit(ary, indices_or_sections):
-    """Return parts along the second axis, or the only one.
-
-    Args:
-      ary: an array, or what makes one.
-      indices_or_sections: the number of equal parts, or the indices where to cut.
-    """
-    x = tensor(ary)
-    return split(x, indices_or_sections, 0 if len(x.shape) == 1 else 1)
-
-
-@public
-def vsplit(ary, indices_or_sections):
-    """Return parts along the first axis.
-
-    Args:
-      ary: an array, or what makes one.
-      indices_or_sections: the number of equal parts, or the indices where to cut.
-    """
-    return split(ary, indices_or_sections, 0)
-
-
-@public
-def dsplit(ary, indices_or_sections):
-    """Return parts along the third axis.
-
-    Args:
-      ary: an array, or what makes one.
-      indices_or_sections: the number of equal parts, or the indices where to cut.
-    """
-    return split(ary, indices_or_sections, 2)
 
 
 @public

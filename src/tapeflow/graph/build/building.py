@@ -23,7 +23,8 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import dtype_of
 from tapeflow.graph import misuse
 from tapeflow.graph.build.node_text import node_text
-from tapeflow.graph.graph import Graph, default_graph, output_specs
+from tapeflow.graph.default_graph import default_graph
+from tapeflow.graph.graph import Graph, output_specs
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops import binder, shape_inference

@@ -8,7 +8,7 @@ from tapeflow.api import api, api_value
 from tapeflow.core import context
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 
 
 @api(v1="GraphKeys")

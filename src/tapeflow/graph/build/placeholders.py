@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.graph.build import building
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 
 
 def _tuple(shape: ShapeLike | None):

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.structures import nest
-from tapeflow.graph.build import building, gradients, tracing
+from tapeflow.graph.build import building, gradient_calls, gradients, tracing
 from tapeflow.graph.func_graph import FuncGraph, branch, copy_handle, wait_for_captures
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
@@ -281,7 +281,7 @@ def zeros_of(x: SymbolicTensor) -> Any:
     """Zeros like an input; of a variable, like its value."""
     if x.dtype == dtypes.resource:
         kind = getattr(x, "handle_dtype", None) or dtypes.float32
-        return zeros(gradients.shape_vector(x), kind)
+        return zeros(gradient_calls.shape_vector(x), kind)
     return zeros_like(x)
 
 

@@ -16,8 +16,9 @@ from tapeflow.core.structures import nest
 from tapeflow.graph.build import building, tracing
 from tapeflow.graph.control_flow.conditional import conditional
 from tapeflow.graph.control_flow.loop import loop
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.nodes import python_ops, text_nodes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor

@@ -12,7 +12,7 @@ from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.public import public
 from tapeflow.graph.build import building
 from tapeflow.graph.interchange.graph_util import extract_sub_graph, node_name
-from tapeflow.graph.interchange.importing import topological
+from tapeflow.graph.interchange.references import topological
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.indexing.gather import GatherV2

@@ -176,7 +176,7 @@ class _Builder:
         self.operations: dict[str, Operation] = {}
 
     def build(self, given: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
-        from tapeflow.graph.interchange.importing import topological
+        from tapeflow.graph.interchange.references import topological
 
         signature = self.definition.signature
         for i, argument in enumerate(signature.input_arg):

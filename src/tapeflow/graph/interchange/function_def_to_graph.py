@@ -8,8 +8,8 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.func_graph import FuncGraph
-from tapeflow.graph.graph import get_default_graph
 from tapeflow.graph.interchange.function_bodies import Functions
 
 

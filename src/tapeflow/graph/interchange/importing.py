@@ -6,9 +6,7 @@ of what it concerns.
 
 from __future__ import annotations
 
-import heapq
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tapeflow import _native, protos
@@ -16,16 +14,17 @@ from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build import building, reference_variables
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.function_bodies import Functions
+from tapeflow.graph.interchange.references import split_reference, topological
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 
 # The newest version of GraphDef that is understood, TensorFlow 2.21's.
 NEWEST_VERSION = 2474
-_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
 
 @api("graph_util.import_graph_def", "import_graph_def")
@@ -194,66 +193,6 @@ def _replacements(graph: Graph, inputs: dict[str, Any], scope: str) -> dict[str,
 
 
 # The nodes.
-
-
-def split_reference(text: str) -> tuple[str, int]:
-    """Name and number of an input: "node:3" -> ("node", 3), "node" -> ("node", 0); -1 for a control input."""
-    if text.startswith("^"):
-        return text[1:], -1
-    name, colon, number = text.rpartition(":")
-    if colon and number.isascii() and number.isdigit() and len(number) < 9:
-        return name, int(number)
-    return text, 0
-
-
-def topological(
-    nodes: Sequence[Any], split: Callable[[str], tuple[str, int]], given: set[str]
-) -> list[int]:
-    """The numbers of the nodes, each after those that it needs, else as they are.
-
-    Args:
-      split: takes the name of a node out of an input's.
-      given: inputs, as they are written, that need no node.
-
-    Raises ValueError for names that are wrong, taken twice or missing, and for cycles.
-    """
-    by_name: dict[str, int] = {}
-    for i, node in enumerate(nodes):
-        if not _NAME.match(node.name):
-            raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
-        if node.name in by_name:
-            raise ValueError(f"Node '{node.name}' is not unique")
-        by_name[node.name] = i
-    waiting = [0] * len(nodes)
-    followers: dict[int, list[int]] = {}
-    for i, node in enumerate(nodes):
-        controls = False
-        for text in node.input:
-            if controls and not text.startswith("^"):
-                raise ValueError(
-                    f"Node '{node.name}': Control dependencies must come after regular dependencies"
-                )
-            controls = text.startswith("^")
-            if text in given:
-                continue
-            source = by_name.get(split(text)[0])
-            if source is None:
-                raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
-            waiting[i] += 1
-            followers.setdefault(source, []).append(i)
-    ready = [i for i, count in enumerate(waiting) if not count]
-    order = []
-    while ready:
-        i = heapq.heappop(ready)
-        order.append(i)
-        for follower in followers.get(i, ()):
-            waiting[follower] -= 1
-            if not waiting[follower]:
-                heapq.heappush(ready, follower)
-    if len(order) < len(nodes):
-        stuck = [node.name for node, count in zip(nodes, waiting, strict=True) if count]
-        raise ValueError(f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}")
-    return order
 
 
 def _scopes_of(name: str) -> list[str]:

@@ -9,7 +9,8 @@ from tapeflow import protos
 from tapeflow.core import context
 from tapeflow.core.log import get_logger
 from tapeflow.graph.build.collections import GraphKeys
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import graph_def as graph_defs
 from tapeflow.graph.interchange import variable_defs
 from tapeflow.graph.interchange.importing import import_nodes

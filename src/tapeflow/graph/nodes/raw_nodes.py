@@ -14,7 +14,8 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.spelling import snake_case
 from tapeflow.graph.build import building
 from tapeflow.graph.control_flow.conditional import Body
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import attributes
 from tapeflow.graph.nodes import reference_nodes
 from tapeflow.graph.nodes.from_node_def import NodeMaker

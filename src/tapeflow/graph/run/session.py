@@ -18,7 +18,8 @@ from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
 from tapeflow.core.variables import declare
 from tapeflow.graph.build import streams
-from tapeflow.graph.graph import Graph, get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
+from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation

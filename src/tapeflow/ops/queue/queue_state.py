@@ -76,14 +76,14 @@ class Queue(Lines):
             ("capacity", self.capacity, other.capacity),
             ("component types", _names(self.types), _names(other.types)),
             ("component shapes", _shapes(self.shapes), _shapes(other.shapes)),
-            *zip(("min_after_dequeue", "random seeds"), self._more(), other._more(), strict=False),
+            *zip(("min_after_dequeue", "random seeds"), self.more(), other.more(), strict=False),
         ):
             if own != asked:
                 raise _invalid(
                     f"Shared queue '{self.name}' has {what} {own} but requested {what} was {asked}."
                 )
 
-    def _more(self) -> Sequence[Any]:
+    def more(self) -> Sequence[Any]:
         return ()
 
     def enqueue(self, components: Sequence[Any]) -> None:
@@ -244,7 +244,7 @@ class RandomQueue(Queue):
         self._words: list[int] = []
         super().__init__(name, component_types, shapes, capacity)
 
-    def _more(self) -> Sequence[Any]:
+    def more(self) -> Sequence[Any]:
         return (self.kept_back, self._seeds)
 
     def _start(self) -> None:

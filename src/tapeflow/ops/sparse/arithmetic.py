@@ -29,13 +29,15 @@ from tapeflow.ops.sparse.elementwise import (
 )
 from tapeflow.ops.sparse.math import (
     SparseAdd,
+    SparseSoftmax,
+    SparseTensorDenseAdd,
+    SparseTensorDenseMatMul,
+)
+from tapeflow.ops.sparse.reductions import (
     SparseReduceMax,
     SparseReduceMaxSparse,
     SparseReduceSum,
     SparseReduceSumSparse,
-    SparseSoftmax,
-    SparseTensorDenseAdd,
-    SparseTensorDenseMatMul,
 )
 
 # Arithmetic

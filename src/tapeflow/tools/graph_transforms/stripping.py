@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.graph.interchange.graph_util import node_name
-from tapeflow.graph.interchange.importing import topological
+from tapeflow.graph.interchange.references import topological
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.nodes import Nodes, data_inputs, made

@@ -6,15 +6,7 @@ from tapeflow.v1.distributions.base import (
     Distribution,
     ReparameterizationType,
 )
-from tapeflow.v1.distributions.continuous import (
-    Beta,
-    Exponential,
-    Gamma,
-    Laplace,
-    Normal,
-    StudentT,
-    Uniform,
-)
+from tapeflow.v1.distributions.continuous import Beta, Exponential, Gamma, Laplace, Normal, Uniform
 from tapeflow.v1.distributions.discrete import (
     Bernoulli,
     Categorical,
@@ -23,6 +15,7 @@ from tapeflow.v1.distributions.discrete import (
     Multinomial,
 )
 from tapeflow.v1.distributions.divergence import RegisterKL, kl_divergence
+from tapeflow.v1.distributions.student_t import StudentT
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "DirichletMultinomial", "Distribution", "Exponential",

@@ -9,7 +9,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.nn.softplus import softplus
-from tapeflow.v1.distributions import continuous
+from tapeflow.v1.distributions import continuous, student_t
 
 __all__ = [
     "BetaWithSoftplusConcentration", "ExponentialWithSoftplusRate", "GammaWithSoftplusConcentrationRate",
@@ -47,5 +47,5 @@ GammaWithSoftplusConcentrationRate = _with(
 LaplaceWithSoftplusScale = _with(continuous.Laplace, "LaplaceWithSoftplusScale", scale=softplus)
 NormalWithSoftplusScale = _with(continuous.Normal, "NormalWithSoftplusScale", scale=softplus)
 StudentTWithAbsDfSoftplusScale = _with(
-    continuous.StudentT, "StudentTWithAbsDfSoftplusScale", df=lambda df: floor(abs_(df)), scale=softplus
+    student_t.StudentT, "StudentTWithAbsDfSoftplusScale", df=lambda df: floor(abs_(df)), scale=softplus
 )

@@ -19,7 +19,7 @@ from tapeflow.feature_column.sequence_categorical import (
     require_sequence,
 )
 from tapeflow.feature_column.shared import require_alike, require_graph
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 
 if TYPE_CHECKING:
     from tapeflow.v1.feature_column.state import Features, ScopedState

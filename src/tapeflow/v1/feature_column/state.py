@@ -13,7 +13,7 @@ from tapeflow.feature_column.column import CategoricalColumn, DenseColumn, Featu
 from tapeflow.feature_column.shared import SharedEmbeddingColumn
 from tapeflow.feature_column.spec import spec_of
 from tapeflow.feature_column.state import StateManager
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.v1.feature_column.shared import SharedEmbeddingColumnV1
 from tapeflow.v1.variable_getting import get_variable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from tapeflow.core.public import boundaries
-from tapeflow.v1.layers import classes
+from tapeflow.v1.layers import classes, pooling
 
 _WEIGHTS = (
     "activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer "
@@ -73,12 +73,12 @@ conv3d_transpose = _function(
 separable_conv1d = _function("separable_conv1d", classes.SeparableConv1D, _SEPARABLE, _SIZE)
 separable_conv2d = _function("separable_conv2d", classes.SeparableConv2D, _SEPARABLE, _SIZE)
 batch_normalization = _function("batch_normalization", classes.BatchNormalization, _NORMALIZATION)
-max_pooling1d = _function("max_pooling1d", classes.MaxPooling1D, _POOLING, _POOL)
-max_pooling2d = _function("max_pooling2d", classes.MaxPooling2D, _POOLING, _POOL)
-max_pooling3d = _function("max_pooling3d", classes.MaxPooling3D, _POOLING, _POOL)
-average_pooling1d = _function("average_pooling1d", classes.AveragePooling1D, _POOLING, _POOL)
-average_pooling2d = _function("average_pooling2d", classes.AveragePooling2D, _POOLING, _POOL)
-average_pooling3d = _function("average_pooling3d", classes.AveragePooling3D, _POOLING, _POOL)
+max_pooling1d = _function("max_pooling1d", pooling.MaxPooling1D, _POOLING, _POOL)
+max_pooling2d = _function("max_pooling2d", pooling.MaxPooling2D, _POOLING, _POOL)
+max_pooling3d = _function("max_pooling3d", pooling.MaxPooling3D, _POOLING, _POOL)
+average_pooling1d = _function("average_pooling1d", pooling.AveragePooling1D, _POOLING, _POOL)
+average_pooling2d = _function("average_pooling2d", pooling.AveragePooling2D, _POOLING, _POOL)
+average_pooling3d = _function("average_pooling3d", pooling.AveragePooling3D, _POOLING, _POOL)
 
 
 boundaries(globals())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.convert import constant, convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.ranges import range as range_
@@ -33,9 +33,6 @@ from tapeflow.v1.metrics.streaming import (
 )
 from tapeflow.v1.metrics.weighting import broadcast_weights
 from tapeflow.v1.variable_scoping import variable_scope
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "average_precision_at_k", "precision_at_k", "precision_at_top_k", "recall_at_k", "recall_at_top_k",

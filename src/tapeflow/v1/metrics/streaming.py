@@ -7,7 +7,7 @@ from tapeflow.core.annotations import Collections, DTypeLike, ShapeLike, Tensor,
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build.collections import GraphKeys
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
 from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.layout import reshape

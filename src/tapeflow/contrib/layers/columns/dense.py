@@ -16,7 +16,7 @@ from tapeflow.core.annotations import Collections, TensorLike
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.feature_column.column import DenseColumn, IdWeightPair
 from tapeflow.feature_column.lookup import embedded, restored
-from tapeflow.graph.graph import get_default_graph
+from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape

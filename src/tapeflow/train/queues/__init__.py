@@ -1,0 +1,1 @@
+"""What the queues of `tf.train.batch` and similar functions are fed by and hold."""

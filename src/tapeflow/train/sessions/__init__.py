@@ -1,0 +1,1 @@
+"""What `MonitoredSession` and `Supervisor` are made of."""
