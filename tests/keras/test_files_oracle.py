@@ -41,9 +41,7 @@ DIFFERENT_2 = DIFFERENT | {
 # Cases by writer and reader, those of Keras 2 among them.
 DIFFERENCES = {
     ("tapeflow 2", "tensorflow 2"): DIFFERENT_2,
-    ("tensorflow 2", "tapeflow 2"): DIFFERENT_2 | {
-        "SpectralNormalization": "tf_keras writes the kernel twice, and does not load its own `.keras` file",
-    },
+    ("tensorflow 2", "tapeflow 2"): DIFFERENT_2,
     ("tensorflow 2", "tapeflow"): DIFFERENT_2 | {
         f"ConvLSTM{n}D": "the hard sigmoid of Keras 3 is another function" for n in (1, 2, 3)
     } | {"RandomCrop": "where they do not train, Keras 2 and Keras 3 make pictures smaller by two rules"},

@@ -230,8 +230,7 @@ class SpectralNormalization(Wrapper):
                 f"{type(self.layer).__name__} object has no attribute 'kernel' nor 'embeddings'"
             )
         self.__dict__["_kernel"] = kernel
-        if not keras_2():
-            self.kernel = kernel  # there it is a weight of the wrapper, too
+        self.kernel = kernel  # in files, it is a weight of the wrapper, too
         self.vector_u = self.add_weight(
             "vector_u",
             (1, kernel.shape.as_list()[-1]),
