@@ -94,14 +94,14 @@ class SlurmClusterResolver(ClusterResolver):
         """Return the type and number of this process's task; both None before `cluster_spec()`."""
         return self.task_type, self.task_id
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         """Return the address of a task, of this process's by default; empty where that is not known."""
         kind = self.task_type if task_type is None else task_type
         number = self.task_id if task_id is None else task_id
         return super().master(kind, number, rpc_layer) if kind and number is not None else ""
 
     def num_accelerators(
-        self, task_type: Any = None, task_id: Any = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
     ) -> dict[str, int]:
         """Return how many GPUs a task has; the arguments change nothing."""
         return {"GPU": self._gpus_per_task}
@@ -222,7 +222,7 @@ class KubernetesClusterResolver(ClusterResolver):
                 raise RuntimeError(f'Pod "{pod.metadata.name}" is not running; phase: "{pod.status.phase}"')
         return sorted(pods, key=lambda pod: pod.metadata.name)
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         """Return the address of a task, of this process's by default; empty where that is not known."""
         return super().master(task_type, task_id, rpc_layer)
 

@@ -23,7 +23,7 @@ class ClusterResolver:
         """The processes."""
         return train.ClusterSpec({})
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         """The address of the master; empty for this process."""
         kind = self.task_type if task_type is None else task_type
         number = self.task_id if task_id is None else task_id
@@ -34,7 +34,7 @@ class ClusterResolver:
         return f"{layer}://{address}" if layer else address
 
     def num_accelerators(
-        self, task_type: Any = None, task_id: Any = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
     ) -> dict[str, int]:
         """How many accelerators of each kind a process has."""
         count = len(config.list_logical_devices("GPU"))
@@ -58,7 +58,7 @@ class SimpleClusterResolver(ClusterResolver):
     """
 
     def __init__(
-        self, cluster_spec: Any, master: str = "", task_type: Any = None, task_id: Any = None,
+        self, cluster_spec: Any, master: str = "", task_type: str | None = None, task_id: int | None = None,
         environment: str = "", num_accelerators: Any = None, rpc_layer: Any = None,
     ):  # fmt: skip
         if not isinstance(cluster_spec, train.ClusterSpec):
@@ -71,13 +71,13 @@ class SimpleClusterResolver(ClusterResolver):
     def cluster_spec(self) -> Any:
         return self._spec
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         if task_type is not None and task_id is not None:
             return super().master(task_type, task_id, rpc_layer)
         return self._master
 
     def num_accelerators(
-        self, task_type: Any = None, task_id: Any = None, config_proto: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
     ) -> dict[str, int]:
         return self._accelerators or {}
 
@@ -93,7 +93,7 @@ class TFConfigClusterResolver(ClusterResolver):
     """
 
     def __init__(
-        self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None, environment: Any = None
+        self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None, environment: Any = None
     ):  # fmt: skip
         config = json.loads(os.environ.get("TF_CONFIG", "{}"))
         task = config.get("task", {})
@@ -138,7 +138,7 @@ class UnionResolver(ClusterResolver):
                 merged.setdefault(job, []).extend(tasks)
         return train.ClusterSpec(merged)
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         return next((m for m in (r.master(task_type, task_id) for r in self._resolvers) if m), "")
 
 

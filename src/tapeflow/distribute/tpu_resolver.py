@@ -59,7 +59,7 @@ class TPUClusterResolver(ClusterResolver):
         """Return the address of the master; empty for this machine."""
         return self.master()
 
-    def master(self, task_type: Any = None, task_id: Any = None, rpc_layer: Any = None) -> str:
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
         """Return the address of the master; empty for this machine."""
         return "" if self._tpu == "local" else self._tpu
 
@@ -77,7 +77,9 @@ class TPUClusterResolver(ClusterResolver):
             jobs[name] = [address]
         return train.ClusterSpec(jobs)
 
-    def num_accelerators(self, task_type: Any = None, task_id: Any = None, config_proto: Any = None) -> dict[str, int]:
+    def num_accelerators(
+        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None,
+    ) -> dict[str, int]:
         """Return how many cores the TPU has; {"TPU": 0} for one of another machine, which is not asked."""
         return {"TPU": 0 if self.master() else len(config.list_logical_devices("TPU"))}
 

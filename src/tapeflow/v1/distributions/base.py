@@ -96,7 +96,7 @@ class Distribution:
 
     def __init__(
         self, dtype: Any, reparameterization_type: Any, validate_args: bool, allow_nan_stats: bool,
-        parameters: Any = None, graph_parents: Any = None, name: Any = None,
+        parameters: Any = None, graph_parents: Any = None, name: str | None = None,
     ):  # fmt: skip
         self._dtype = dtype
         self._reparameterization_type = reparameterization_type

@@ -78,19 +78,19 @@ def kl_divergence(distribution_a: Any, distribution_b: Any, allow_nan_stats: boo
 
 
 @RegisterKL(continuous.Normal, continuous.Normal)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     ratio = square(a.scale / b.scale)
     return square(a.loc - b.loc) / (2 * square(b.scale)) + 0.5 * (ratio - 1.0 - log(ratio))
 
 
 @RegisterKL(continuous.Uniform, continuous.Uniform)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     inside = logical_and(b.low <= a.low, a.high <= b.high)
     return where(inside, log(b.high - b.low) - log(a.high - a.low), convert_to_tensor(np.inf, a.dtype))
 
 
 @RegisterKL(continuous.Gamma, continuous.Gamma)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     return (
         (a.concentration - b.concentration) * digamma(a.concentration)
         + lgamma(b.concentration) - lgamma(a.concentration)
@@ -100,7 +100,7 @@ def _(a: Any, b: Any, name: Any = None) -> Any:
 
 
 @RegisterKL(continuous.Beta, continuous.Beta)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     def log_normal(d: Any) -> Any:
         return lgamma(d.concentration1) + lgamma(d.concentration0) - lgamma(d.total_concentration)
 
@@ -113,19 +113,19 @@ def _(a: Any, b: Any, name: Any = None) -> Any:
 
 
 @RegisterKL(discrete.Bernoulli, discrete.Bernoulli)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     return (softplus(-b.logits) - softplus(-a.logits)) * sigmoid(a.logits) + (
         softplus(b.logits) - softplus(a.logits)
     ) * sigmoid(-a.logits)
 
 
 @RegisterKL(discrete.Categorical, discrete.Categorical)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     return reduce_sum(softmax(a.logits) * (log_softmax(a.logits) - log_softmax(b.logits)), -1)
 
 
 @RegisterKL(discrete.Dirichlet, discrete.Dirichlet)
-def _(a: Any, b: Any, name: Any = None) -> Any:
+def _(a: Any, b: Any, name: str | None = None) -> Any:
     difference = a.concentration - b.concentration
     spread = digamma(a.concentration) - digamma(a.total_concentration)[..., None]
     return reduce_sum(difference * spread, -1) - lbeta(a.concentration) + lbeta(b.concentration)
