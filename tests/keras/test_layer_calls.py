@@ -281,3 +281,15 @@ def test_integers_become_floats_of_weights():
     layer = keras.layers.ActivityRegularization(l1=0.5)
     assert layer(x).dtype == tf.int32
     assert [float(loss) for loss in layer.losses] == [3.0]
+
+
+def test_other_values_are_given_by_position():
+    """Keras 3 refuses them; programs of Keras 2 give `training` so."""
+
+    class Encoder(tf.keras.layers.Layer):
+        def call(self, inputs, training=None, scale=1.0):
+            return inputs * scale if training else inputs
+
+    encoder = Encoder()
+    assert encoder(tf.ones([2]), True, 3.0).numpy().tolist() == [3.0, 3.0]
+    assert encoder(tf.keras.Input([2]), False).shape == (None, 2)

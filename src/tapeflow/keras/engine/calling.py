@@ -166,21 +166,8 @@ def note(error, layer):
         error.add_note(f"in layer {layer.name!r} (type {type(layer).__name__})")
 
 
-def require_tensors(arguments: Sequence[Any]):
-    """Raises ValueError in Keras 3 for positional arguments that are no tensors."""
-    for argument in arguments:
-        if isinstance(argument, (bool, int, float, str)) and not isinstance(argument, np.generic) and not keras_2():
-            raise ValueError(
-                "Only input tensors may be passed as positional arguments. The following argument value should be "
-                f"passed as a keyword argument: {argument} (of type {type(argument)})"
-            )
-
-
 class Called:
     """How a layer is called."""
-
-    # Whether other arguments than tensors may be given by position, as to layers of texts.
-    _allow_non_tensor_positional_args = False
 
     def _call_as_keras(self: Any, args: Sequence[TensorLike], kwargs: dict[str, Any]):
         """layer(*args, **kwargs) with all that Keras promises around `layer.call`."""
@@ -199,15 +186,11 @@ class Called:
             return self._call_on_symbols(inputs, rest, kwargs)
         if type(inputs) is not EagerTensor or inputs.dtype is not self._compute_dtype_object:
             if _is_symbolic(inputs):
-                if rest and not self._allow_non_tensor_positional_args:
-                    require_tensors(rest)
                 return self._call_on_symbols(inputs, rest, kwargs)
             inputs = self._prepared_inputs(inputs)
 
         if rest:
             rest = tuple(self._prepared_argument(x) for x in rest)
-            if not self._allow_non_tensor_positional_args:
-                require_tensors(rest)
         if kwargs:
             kwargs = {name: self._prepared_argument(x) for name, x in kwargs.items()}
         depth, outer_training = state.depth, state.training
