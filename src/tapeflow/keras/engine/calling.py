@@ -201,7 +201,7 @@ class Called:
         if masking.exist or (self._computes_mask and self.supports_masking):
             if self.supports_masking or signature.takes_mask:
                 mask, kwargs = masking.of_call(signature, inputs, rest, kwargs)
-            if signature.takes_masks_of_arguments and not keras_2():
+            if masking.exist and signature.takes_masks_of_arguments and not keras_2():
                 kwargs = masking.of_arguments(signature, inputs, rest, kwargs)
         training, kwargs = _resolve_training(signature, outer_training, rest, kwargs)
         if self._input_spec is not None:
