@@ -68,7 +68,11 @@ class PerReplicaSpec(TypeSpec):
 
 
 class PerReplica(DistributedValues, CompositeTensor):
-    """What every replica has for itself."""
+    """What every replica has for itself.
+
+    Args:
+      values: one for each replica, in their order.
+    """
 
     @property
     def _type_spec(self) -> PerReplicaSpec:

@@ -138,12 +138,16 @@ def by_leaf(specs: RaggedTensorSpec, flat: Sequence[Any]):
     def make(batch: Sequence[Tensor]):
         columns = zip(*[element.flatten(value) for value in batch])
         made = [
-            stacking.stack_ragged(column, leaf) if stacking.is_row(leaf) else stack(list(column))
+            stacking.stack_ragged(column, leaf) if _may_be_ragged(leaf) else stack(list(column))
             for column, leaf in zip(columns, flat)
         ]
         return element.unflatten(specs, iter(made))
 
     return make
+
+
+def _may_be_ragged(spec: Any) -> bool:
+    return isinstance(spec, RaggedTensorSpec) or stacking.is_row(spec)
 
 
 def stack(batch: Sequence[Any]):

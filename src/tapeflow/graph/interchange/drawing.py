@@ -99,7 +99,7 @@ def _subject(what: Any) -> Any:
     graph = getattr(what, "graph", None)
     if isinstance(graph, Graph):
         return graph
-    traces = getattr(what, "_concrete_functions", None)
+    traces = getattr(what, "all_traces", None)
     if traces is not None:
         found = traces()
         if len(found) == 1:
