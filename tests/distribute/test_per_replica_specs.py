@@ -114,3 +114,14 @@ def test_specs_of_ragged_elements(strategy):
     value = next(iter(dataset))
     assert [part.to_list() for part in value.values] == [[[], [0]], [[0, 1], [0, 1, 2]]]
     assert dataset.element_spec.is_compatible_with(value)
+
+
+def test_types_of_values():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    kinds = tf.types.experimental.distributed
+    with strategy.scope():
+        variable = tf.Variable(1.0)
+    each = strategy.run(lambda: tf.distribute.get_replica_context().replica_id_in_sync_group)
+    assert isinstance(variable, kinds.Mirrored)
+    assert not isinstance(tf.Variable(1.0), kinds.Mirrored)
+    assert isinstance(each, kinds.PerReplica)

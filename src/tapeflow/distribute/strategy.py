@@ -622,11 +622,7 @@ class StrategyExtended:
 
 
 class MirroredVariable(Variable):
-    """A variable that all replicas read. What replicas assign is aggregated first; once, for all of them.
-
-    Args:
-      *args, **kwargs: those of `tf.Variable`, which makes it in the scope of a strategy.
-    """
+    """A variable that all replicas read. What replicas assign is aggregated first; once, for all of them."""
 
     def _merged(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         method = getattr(super(), name)
