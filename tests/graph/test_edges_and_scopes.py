@@ -130,3 +130,10 @@ def test_a_function_of_devices_may_look_at_nodes(graph):
     assert ("StridedSlice", "strided_slice") in seen
     assert {"Const", "Mul", "VarHandleOp", "Split"} <= {kind for kind, _ in seen}
     assert y.op.device == "/device:CPU:0"
+
+
+def test_containers():
+    graph = tf.Graph()
+    with graph.container("shelf"):
+        assert graph._container == "shelf"  # as programs of 1.x ask for it
+    assert graph._container == ""

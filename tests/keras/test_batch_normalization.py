@@ -117,3 +117,16 @@ def test_the_moving_variance_is_that_of_all_there_is(shape, known):
         layer.moving_variance.assign(np.ones(3))
         call(x)
         np.testing.assert_allclose(layer.moving_variance, x.var(tuple(range(len(shape) - 1))), rtol=1e-4, atol=1e-6)
+
+
+def test_sizes_may_be_those_of_1_x():
+    """`shape[-1]` is a `Dimension` where a program asks for them; the variance of a fused layer reckons with sizes."""
+    v1.disable_v2_tensorshape()
+    try:
+        with tf.Graph().as_default():
+            layer = v1.layers.BatchNormalization(fused=True)
+            layer._bessels_correction_test_only = False
+            layer(v1.placeholder(tf.float32, [2, 3, 3, 4]), training=True)
+            assert len(layer.updates) == 2
+    finally:
+        v1.enable_v2_tensorshape()

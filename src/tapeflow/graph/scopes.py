@@ -234,6 +234,11 @@ class Scopes:
         sources = {x.op for x in inputs}
         return [op for op in found if op not in sources]
 
+    @property
+    def _container(self) -> str:
+        """TensorFlow's name for what resources are kept under."""
+        return self.resource_container
+
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
         """A block whose resources are kept under a name of their own."""

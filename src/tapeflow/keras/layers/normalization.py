@@ -386,7 +386,7 @@ class BatchNormalization(SameShape):
                 if count is None:
                     count = reshape(cast(size_of(inputs) // size_of(variance), variance.dtype), [])
                 else:
-                    count = max(count // known[-1], 1)
+                    count = max(count // known.as_list()[-1], 1)
                 variance = variance * ((count - 1.0) / count)
             self._move(mean, variance, training)
         return transpose(outputs, [0, 3, 1, 2]) if first else outputs
