@@ -54,7 +54,8 @@ struct Memory {
 
 Memory& memory() {
 #ifdef Py_GIL_DISABLED
-  static thread_local const auto m = std::make_unique<Memory>();  // the system has little room for a thread's own
+  // A pointer, as the loader reserves little space for thread-local data.
+  static thread_local const auto m = std::make_unique<Memory>();
   return *m;
 #else
   static Memory m;

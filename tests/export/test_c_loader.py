@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import struct
 import subprocess
 import zlib
@@ -201,11 +200,8 @@ def test_damaged_files_are_errors(tmp_path):
 
 @needs_plugin
 @pytest.mark.slow
-def test_damaged_modules_are_errors(tmp_path):
-    """Each is an error or a model, under the sanitizers, which also look for what is not freed.
-
-    Checksums are repaired, and who reads a module is the plugin: of some damage it makes no end, or ends the process.
-    """
+def test_damaged_modules_do_not_end_the_process(tmp_path):
+    """Each is an error or a model, under the sanitizers, which also look for what is not freed."""
     sources = [DEPLOY / name for name in ("run_model.c", "model.c", "program.c")]
     binary = build(tmp_path / "run_model", *sources, flags=SANITIZED)
     written(models.module, tmp_path / "model.tfp")
@@ -217,19 +213,11 @@ def test_damaged_modules_are_errors(tmp_path):
         for _ in range(rng.choice([1, 1, 3])):
             data[rng.randrange(16, len(data))] = rng.randrange(256)
         (tmp_path / "damaged.tfp").write_bytes(repaired(bytes(data)))
-        # The shell ends what has computed for 20 seconds.
-        given = map(str, (binary, PLUGIN, tmp_path / "damaged.tfp", tmp_path / "x"))
-        limited = ["sh", "-c", 'ulimit -t 20; exec "$@"', "sh", *given]
-        done = subprocess.run(limited, capture_output=True, check=False, timeout=600)
+        done = called(binary, PLUGIN, tmp_path / "damaged.tfp", tmp_path / "x")
         said = done.stderr.decode(errors="replace")
-        by_plugin = done.returncode == -signal.SIGKILL or (
-            done.returncode == -signal.SIGABRT and "terminate called after throwing" in said
-        )
-        assert "Sanitizer" not in said, said
-        assert done.returncode == 0 or by_plugin or re.search("^error [245]:", said, re.MULTILINE), said
+        assert done.returncode == 0 or re.search("^error [245]:", said, re.MULTILINE), said
         codes.append(done.returncode)
-    assert {0, 1} <= set(codes)
-    assert sum(code < 0 for code in codes) <= 3
+    assert set(codes) == {0, 1}
 
 
 @needs_plugin

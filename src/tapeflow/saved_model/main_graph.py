@@ -225,7 +225,7 @@ class MainGraph:
     # Signatures.
 
     def _input(self, name: str, x: Any, default: Any) -> str:
-        """The placeholder of an input. Raises ValueError for a default that is none of what it may be."""
+        """The placeholder of an input. Raises ValueError for a default that it cannot have."""
         name = _safe(name)
         if default is None:
             return self.placeholder(x.dtype, x.shape, name)

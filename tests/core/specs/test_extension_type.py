@@ -113,7 +113,9 @@ def test_annotations_that_no_field_has(annotation, message):
         _class_of({"__annotations__": {"x": annotation}})
 
 
-@pytest.mark.parametrize("name", ["self", "Spec", "_type_spec", "value_type", "_tf_extension_type_x", "flatten"])
+@pytest.mark.parametrize(
+    "name", ["self", "Spec", "_type_spec", "value_type", "_tf_extension_type_x", "is_compatible_with"]
+)
 def test_reserved_names(name):
     with pytest.raises(ValueError, match=f"Field '?{name}'? is reserved|must be a nested class"):
         _class_of({"__annotations__": {name: int}, name: 3})
@@ -190,15 +192,24 @@ def test_constructors_have_signatures():
 def test_names_that_the_package_uses_are_free():
     class Free(tf.experimental.ExtensionType):
         _values: tf.Tensor
+        _parts: int
         fields: tf.Tensor
 
         def _finish(self):
             return self._values
 
-    free = Free([1.0], [2])
+        def flatten(self):
+            return tf.reshape(self._values, [-1])
+
+    free = Free([[1.0]], 3, [2])
     assert free._finish().numpy() == [1.0]
-    assert tf.experimental.extension_type.as_dict(free).keys() == {"_values", "fields"}
-    assert free == Free([1.0], [2])
+    assert free.flatten().shape == [1]
+    assert tf.experimental.extension_type.as_dict(free).keys() == {"_values", "_parts", "fields"}
+    assert free == Free([[1.0]], 3, [2])
+    assert free != Free([[1.0]], 4, [2])
+    assert tf.type_spec_from_value(free) == tf.type_spec_from_value(Free([[2.0]], 3, [2]))
+    assert tf.function(lambda x: x.flatten())(free).numpy() == [1.0]
+    assert hash(tf.type_spec_from_value(free)) == hash(tf.type_spec_from_value(Free([[2.0]], 3, [2])))
 
 
 def test_equality_compares_shapes_that_only_the_run_knows():

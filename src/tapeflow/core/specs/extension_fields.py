@@ -13,11 +13,13 @@ from tapeflow.core.specs.tensor_spec import TypeSpec
 
 NO_DEFAULT = inspect.Parameter.empty
 PREFIX = "_tf_extension_type"
-# What composite tensors and their specs have in TensorFlow, beside what `TypeSpec` has here.
+# The protocol of composite tensors and their specs, as TensorFlow reserves it: all other names are the program's.
 _RESERVED = frozenset((
-    "self", "Spec", "_type_spec", "_shape_invariant_to_type_spec", "_consumers", "value_type", "_component_specs",
-    "_to_components", "_from_components", "_to_legacy_output_types", "_to_legacy_output_shapes",
-    "_to_legacy_output_classes",
+    "self", "Spec", "_type_spec", "_shape_invariant_to_type_spec", "_consumers", "value_type", "is_compatible_with",
+    "most_specific_compatible_type", "_with_tensor_ranks_only", "_to_components", "_from_components",
+    "_component_specs", "_to_tensor_list", "_from_tensor_list", "_from_compatible_tensor_list", "_flat_tensor_specs",
+    "_serialize", "_deserialize", "_to_legacy_output_types", "_to_legacy_output_shapes", "_to_legacy_output_classes",
+    "_keras_mask",
 ))  # fmt: skip
 
 
@@ -36,8 +38,7 @@ class ExtensionTypeField(NamedTuple):
     @staticmethod
     def is_reserved_name(name: str) -> bool:
         """Whether a field cannot have this name."""
-        inherited = hasattr(TypeSpec, name) and not name.startswith("__")
-        return name in _RESERVED or name.startswith(PREFIX) or inherited
+        return name in _RESERVED or name.lower().startswith(PREFIX)
 
 
 def check_body(cls: type) -> None:

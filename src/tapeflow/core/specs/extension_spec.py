@@ -75,7 +75,7 @@ class ExtensionTypeSpec(Frozen, TypeSpec):
 
     @property
     def _component_specs(self) -> tuple[Any, ...]:
-        return tuple(field_types.components(self._parts()))
+        return tuple(field_types.components(tuple(values_of(self).values())))
 
     def _to_components(self, value: Any) -> tuple[Any, ...]:
         return tuple(field_types.components(tuple(values_of(value).values())))

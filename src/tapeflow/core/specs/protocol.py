@@ -1,5 +1,7 @@
 """The protocol between composite values and their specs, which TensorFlow spells with underscores.
 
+What TensorFlow does not reserve is asked of the class: a field of an extension type may have the same name.
+
 A composite value has a `_type_spec`. A spec takes values apart and puts them together; a program may define either.
 """
 
@@ -16,7 +18,7 @@ def type_spec_of(value: Any) -> Any:
 
 def parts_of_spec(spec: Any) -> tuple[Any, ...]:
     """The arguments that make an equal spec."""
-    found: tuple[Any, ...] = spec._parts()
+    found: tuple[Any, ...] = type(spec)._parts(spec)
     return found
 
 
@@ -53,14 +55,14 @@ def from_fitting_tensors(spec: Any, tensors: Sequence[Any]) -> Any:
 
 def from_placeholders(spec: Any, make: Callable[..., Any]) -> Any:
     """A value whose tensors `make(dtype, sizes)` gives; sizes are None for a shape of unknown rank."""
-    return spec._from_placeholders(make)
+    return type(spec)._from_placeholders(spec, make)
 
 
 def batched(spec: Any, size: int | None) -> Any:
     """The spec of several values in a stack."""
-    return spec._batch(size)
+    return type(spec)._batch(spec, size)
 
 
 def unbatched(spec: Any) -> Any:
     """The spec of one value of a stack."""
-    return spec._unbatch()
+    return type(spec)._unbatch(spec)

@@ -186,7 +186,7 @@ class TypeSpec:
         )
 
     def __hash__(self) -> int:
-        parts = [p.tobytes() if isinstance(p, np.ndarray) else p for p in self._parts()]
+        parts = [p.tobytes() if isinstance(p, np.ndarray) else p for p in protocol.parts_of_spec(self)]
         return hash((type(self), *parts))
 
     def __repr__(self) -> str:

@@ -961,13 +961,13 @@ def _require_pair(item):
 def _in_dtypes(pairs: Sequence[Any]):
     """The pairs; in Keras 3 with each gradient in the dtype of its variable."""
     for grad, var in pairs:
-        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype != dtype_of(var) and not keras_2():
+        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype is not dtype_of(var) and not keras_2():
             break
     else:
         return pairs
     return [
         (_on_values(grad, lambda g, var=var: cast(g, dtype_of(var))), var)
-        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype != dtype_of(var)
+        if isinstance(grad, (Tensor, IndexedSlices)) and grad.dtype is not dtype_of(var)
         else (grad, var)
         for grad, var in pairs
     ]
