@@ -283,6 +283,32 @@ def test_integers_become_floats_of_weights():
     assert [float(loss) for loss in layer.losses] == [3.0]
 
 
+class Stacked(tf.keras.layers.Layer):
+    """Two layers, which nothing but its call builds; it says what shape it gives."""
+
+    def __init__(self, fails=False, **kwargs):
+        super().__init__(**kwargs)
+        self.first, self.second, self.fails = tf.keras.layers.Dense(3), tf.keras.layers.Dense(2), fails
+
+    def call(self, inputs):
+        if self.fails:
+            raise RuntimeError("it cannot be traced")
+        return self.second(self.first(inputs))
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 2)
+
+
+def test_layers_in_a_layer_that_says_its_shape_are_built():
+    inputs = tf.keras.Input([4])
+    model = tf.keras.Model(inputs, Stacked()(inputs))
+    assert [weight.shape for weight in model.weights] == [(4, 3), (3,), (3, 2), (2,)]
+    model.set_weights([np.ones(weight.shape) for weight in model.weights])
+    assert model(tf.ones([1, 4])).numpy().tolist() == [[16.0, 16.0]]
+    with pytest.warns(UserWarning, match="it cannot be traced. Give it a `build`"):
+        assert Stacked(fails=True)(inputs).shape == (None, 2)
+
+
 def test_other_values_are_given_by_position():
     """Keras 3 refuses them; programs of Keras 2 give `training` so."""
 

@@ -296,7 +296,8 @@ class Layer(Connections, Protocol, Tracked):
     def _symbolic_outputs(self, inputs, args, kwargs):
         """KerasTensors for the outputs of a symbolic call."""
         names = calling.signature_of(self).names
-        facts = (self._dynamic, self._compute_dtype_object)
+        unbuilt = any(not layer.built for layer in self._sublayers())
+        facts = (self._dynamic, self._compute_dtype_object, unbuilt)
         return symbolic_outputs(self, facts, self._call_plainly, names, inputs, args, kwargs)
 
     def _call_plainly(self, *args, **kwargs):

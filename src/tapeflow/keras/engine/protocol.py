@@ -179,7 +179,7 @@ class Protocol(Called, LayerWeights, LayerLosses):
         if not args:
             first = signature_of(self).first
             args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
-        facts = (False, self._compute_dtype_object)
+        facts = (False, self._compute_dtype_object, False)
         return symbolic_outputs(self, facts, self, signature_of(self).names, args[0], args[1:], kwargs)
 
     def symbolic_call(self, *args, **kwargs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,16 +17,18 @@ from tapeflow.keras.engine.shapes import as_shapes
 
 
 def symbolic_outputs(
-    layer: Any, facts: tuple[bool, Any], call: Callable[..., Any], names: Sequence[str], inputs: Any,
+    layer: Any, facts: tuple[bool, Any, bool], call: Callable[..., Any], names: Sequence[str], inputs: Any,
     args: Sequence[Any], kwargs: dict[str, Any],
 ):  # fmt: skip
     """KerasTensors for the outputs of a layer.
 
-    Where a program defines `compute_output_shape`, it says the shapes, and the layer is not called; other layers are.
+    Where a program defines `compute_output_shape`, it says the shapes, and the layer is called only to build the layers
+    in it; other layers are called.
 
     Args:
       layer: the layer.
-      facts: whether it may only be called eagerly, and the dtype that it computes in.
+      facts: whether it may only be called eagerly, the dtype that it computes in, and whether layers in it are not
+        built.
       call: how it is called.
       names: those of the arguments of its `call`.
       inputs, args, kwargs: the arguments.
@@ -33,7 +36,7 @@ def symbolic_outputs(
     Raises NotImplementedError for a layer made with `dynamic=True` that does not define `compute_output_shape`.
     """
     of_program = not getattr(type(layer).compute_output_shape, "__module__", "").startswith("tapeflow.")
-    dynamic, dtype = facts
+    dynamic, dtype, unbuilt = facts
     if dynamic:
         if not of_program:
             raise NotImplementedError(
@@ -44,8 +47,22 @@ def symbolic_outputs(
         return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), as_shapes(shape))
     if keras_2() or not of_program:
         return infer(call, inputs, args, kwargs)
+    if unbuilt:
+        _build_inner_layers(layer, lambda: infer(call, inputs, args, kwargs))
     shapes = _shapes_by_argument(type(layer).compute_output_shape, names, inputs, args, kwargs)
     return _specs(layer.compute_output_shape(*shapes[0], **shapes[1]), dtype, layer)
+
+
+def _build_inner_layers(layer: Any, run: Callable[[], Any]):
+    """Calls a layer for what that builds. A call that cannot be traced is a warning, as in Keras 3."""
+    try:
+        run()
+    except Exception as error:
+        warnings.warn(
+            f"Layer '{layer.name}' has layers that are not built, and tracing its call to build them failed: "
+            f"{error}. Give it a `build` that builds them.",
+            stacklevel=2,
+        )
 
 
 @functools.cache
