@@ -11,8 +11,8 @@ import importlib.util
 import logging
 import os
 import signal
+import socket
 import sys
-import threading
 from collections.abc import Sequence
 from types import ModuleType
 
@@ -101,14 +101,32 @@ def _ssl(options: argparse.Namespace) -> object:
             raise ValueError(f"{place}: malformed SSLConfig") from None
 
 
+class _Signals:
+    """Waits for one of the signals.
+
+    A lock or an event would not do: the system may hand a signal to any thread, and its Python handler, which runs in
+    the main one, would not wake it. The interpreter writes to the socket in whichever thread it is.
+    """
+
+    def __init__(self, *numbers: signal.Signals):
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
+        signal.set_wakeup_fd(self._writer.fileno())
+        for number in numbers:
+            signal.signal(number, lambda *_: None)
+        self._numbers = numbers
+
+    def wait(self) -> None:
+        while self._reader.recv(1)[0] not in self._numbers:
+            pass  # a signal that someone else handles
+
+
 def _serve(options: argparse.Namespace) -> int:
     from google.protobuf.text_format import ParseError  # the extra was looked for before
 
     from tapeflow.serving.server import Server
 
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = _Signals(signal.SIGTERM, signal.SIGINT)
     try:
         server = Server(options, _ssl(options))  # takes the ports, so that a taken one is an error before models load
         server.start(_configs(options))

@@ -95,9 +95,13 @@ class Server:
         return {b"\x08\x01": "SERVING", b"\x08\x02": "NOT_SERVING"}[answer]
 
     def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self):
+        """The exit code of a server that was asked to stop."""
         self.left.remove(self)
         self.channel.close()
-        self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(20)
         self.process.stdout.close()
         return code

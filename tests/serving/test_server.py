@@ -1,9 +1,12 @@
 """A server in a process of its own, asked by gRPC and HTTP as clients of TensorFlow Serving do."""
 
 import concurrent.futures
+import ctypes
 import json
 import os
 import shutil
+import signal
+import sys
 
 import numpy as np
 import pytest
@@ -139,3 +142,14 @@ def test_versions_come_and_go_and_requests_at_the_end_are_answered(tmp_path):
     shutil.rmtree(base / "2")
     wait_for(lambda: server.predict([[1, 1]])[0, 0] == 2)
     assert server.close() == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals to a thread of another process are Linux's")
+def test_a_signal_that_another_thread_received_ends_the_server(tmp_path):
+    save(tmp_path / "1", 2.0)
+    server = Server(tmp_path)
+    assert server.health() == "SERVING"
+    threads = {int(name) for name in os.listdir(f"/proc/{server.process.pid}/task")} - {server.process.pid}
+    tgkill = {"x86_64": 234, "aarch64": 131}[os.uname().machine]
+    assert ctypes.CDLL(None).syscall(tgkill, server.process.pid, min(threads), signal.SIGTERM) == 0
+    assert server.wait() == 0
