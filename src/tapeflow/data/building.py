@@ -7,15 +7,16 @@ from typing import Any
 
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.options import merged
-from tapeflow.data.parts import has_effects, own_options
+from tapeflow.data.parts import parts_of
 
 
 def build(arguments: Sequence[Any], *parents):
     """A dataset of the arguments that a module made, with the options of the datasets it is made of."""
     made = dataset_class().of(*arguments)
-    made._parents = parents
-    made._effects = any(has_effects(dataset) for dataset in parents)
-    known = [own_options(dataset) for dataset in parents if own_options(dataset) is not None]
+    parts, inherited = parts_of(made), [parts_of(dataset) for dataset in parents]
+    parts.parents = parents
+    parts.has_effects = any(each.has_effects for each in inherited)
+    known = [each.options for each in inherited if each.options is not None]
     if known:
-        made._options = merged(*known)
+        parts.options = merged(*known)
     return made

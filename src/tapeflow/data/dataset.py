@@ -16,6 +16,7 @@ from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating
 from tapeflow.data.iteration.graph_iterating import GraphIterator
 from tapeflow.data.nodes import results
+from tapeflow.data.parts import Parts
 from tapeflow.data.sources.files import FileMethods
 from tapeflow.data.sources.generators import GeneratorMethods
 from tapeflow.data.sources.saving import SavingMethods
@@ -67,6 +68,8 @@ class Dataset(
       variant_tensor: a scalar variant tensor that holds a dataset, such as `tf.data.experimental.to_variant` gives.
     """
 
+    _parts: Parts
+
     def __init__(self, variant_tensor):
         self.__dict__.update(leaves.unboxed(variant_tensor).__dict__)
 
@@ -91,7 +94,7 @@ class Dataset(
           rows: the same dataset as a RowStream, where it is one.
         """
         made = Dataset.__new__(Dataset)
-        made._hold(kind, start, spec, size, rows)
+        made._parts = Parts(kind, start, spec, size, rows)
         return made
 
     @classmethod
@@ -101,39 +104,23 @@ class Dataset(
     ):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
         made = Dataset.__new__(Dataset)
-        made._hold(kind, not_yet, spec, captured=tuple(inputs), make=make, outer=outer)
+        made._parts = Parts(
+            kind, not_yet, spec, UNKNOWN_CARDINALITY, captured=tuple(inputs), make=make, outer=outer
+        )
         return made
-
-    def _hold(
-        self, kind: str, start: Callable[..., Any], spec: Any, size: int = UNKNOWN_CARDINALITY, rows: Any = None,
-        captured: Sequence[Tensor] = (), make: Callable[..., Any] | None = None, outer: ShapeLike = (),
-    ):  # fmt: skip
-        """Take the parts of a new dataset.
-
-        Args:
-          kind, start, spec, size, rows: as those of `of`.
-          captured: the tensors of a graph that it is made of.
-          make: gives the dataset for their values.
-          outer: the shape of a batch of datasets.
-        """
-        self._kind, self._start, self._spec, self._size, self._rows = kind, start, spec, size, rows
-        self._captured, self._make, self._outer = captured, make, outer
-        self._options = None
-        self._parents = ()
-        self._made_of = ()  # the record that made it, and its arguments
-        self._effects = False  # whether Python of the user's runs with its elements
 
     def with_inputs(self, values):
         """This dataset, for the values (or other tensors) in place of what it is made of."""
-        if not self._captured:
+        parts = self._parts
+        if not parts.captured:
             return self
         if any(isinstance(x, SymbolicTensor) for x in values):
-            return Dataset.from_recipe(self._kind, values, self._make, self._spec, self._outer)
-        return self._make(*values)
+            return Dataset.from_recipe(parts.kind, values, parts.make, parts.spec, parts.outer)
+        return parts.make(*values)
 
     def _inputs(self):
         """The datasets that this one is made of."""
-        return list(self._parents)
+        return list(self._parts.parents)
 
     # Results
 
@@ -187,8 +174,8 @@ class Dataset(
 
     def options(self):
         """The options of this dataset and of those it is made of, which cannot be changed."""
-        found = self._options if self._options is not None else options.Options()
-        return options.frozen(found)
+        found = self._parts.options
+        return options.frozen(options.Options() if found is None else found)
 
     # Iteration and type
 
@@ -238,13 +225,14 @@ class Dataset(
     @property
     def element_spec(self):
         """The structure of TensorSpecs of an element."""
-        if callable(self._spec):
-            self._spec = self._spec()
-        return self._spec
+        parts = self._parts
+        if callable(parts.spec):
+            parts.spec = parts.spec()
+        return parts.spec
 
     @property
     def _type_spec(self):
-        return element.DatasetSpec(self.element_spec, self._outer)
+        return element.DatasetSpec(self.element_spec, self._parts.outer)
 
     @property
     def _variant_tensor(self):
@@ -276,20 +264,21 @@ class Dataset(
 
     def cardinality(self):
         """The number of elements as an int64 scalar; -1: infinite, -2: unknown."""
-        if self._captured:
+        if self._parts.captured:
             return results.cardinality(self)
-        return convert_to_tensor(self._size, dtypes.int64)
+        return convert_to_tensor(self._parts.size, dtypes.int64)
 
     def __len__(self):
         if not context.executing_eagerly():
             raise TypeError(
                 "`tf.data.Dataset` only supports `len` in eager mode. Use `tf.data.Dataset.cardinality()` instead."
             )
-        if self._size == INFINITE_CARDINALITY:
+        size = self._parts.size
+        if size == INFINITE_CARDINALITY:
             raise TypeError("The dataset is infinite.")
-        if self._size == UNKNOWN_CARDINALITY:
+        if size == UNKNOWN_CARDINALITY:
             raise TypeError("The dataset length is unknown.")
-        return self._size
+        return size
 
     def __bool__(self):
         return True  # also when it has no elements, or an unknown number
@@ -298,10 +287,11 @@ class Dataset(
         return f"<{self._shown_kind()} element_spec={self.element_spec}>"
 
     def _repr_html_(self):
-        return display.to_html(self._shown_kind(), self._size, self.element_spec)
+        return display.to_html(self._shown_kind(), self._parts.size, self.element_spec)
 
     def _shown_kind(self):
-        return _NAMES.get(self._kind, f"_{self._kind}Dataset") if type(self) is Dataset else _name_of(type(self))
+        kind = self._parts.kind
+        return _NAMES.get(kind, f"_{kind}Dataset") if type(self) is Dataset else _name_of(type(self))
 
 
 # Where the name that is shown is not made of the kind.
@@ -314,6 +304,6 @@ def _name_of(cls):
 
 nest.register_composite(
     Dataset,
-    lambda dataset: [dataset._variant_tensor],
+    lambda dataset: [leaves.boxed_dataset(dataset)],
     lambda dataset, found: leaves.from_tensors(type_spec_of(dataset), found),
 )

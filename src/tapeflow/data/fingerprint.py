@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.data.parts import kind_of, made_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.tracing import Traced
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def _add(put: Callable[..., Any], value: Any):
             put(repr(key).encode())
             _add(put, value[key])
     elif hasattr(value, "from_recipe"):
-        put(f"{kind_of(value)}{value.element_spec!r}".encode())
-        if made_of(value):
-            record, arguments = made_of(value)
+        put(f"{parts_of(value).kind}{value.element_spec!r}".encode())
+        if parts_of(value).record:
+            record, arguments = parts_of(value).record
             put(record.name.encode())
             _add(put, arguments)
     elif isinstance(value, Traced):

@@ -9,7 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
 from tapeflow.data import element, leaves
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.parts import size_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import batching, grouping
 from tapeflow.data.transform.folding import fold_specs
 from tapeflow.data.transform.record import spread_specs
@@ -205,7 +205,7 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid"):
 
     def apply(dataset: Dataset):
         spec = dataset.element_spec
-        size = size_of(dataset)
+        size = parts_of(dataset).size
         if not hasattr(spec, "keys"):
             raise ValueError(f"`pad_to_cardinality` requires its input dataset to be a dictionary, not {spec}.")
         if size == -2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.parts import parts_of
 
 
 class _Kind(type):
@@ -13,7 +14,7 @@ class _Kind(type):
     kind: str
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Dataset) and getattr(value, "_kind", None) == cls.kind
+        return isinstance(value, Dataset) and parts_of(value).kind == cls.kind
 
 
 def _of(name: str, kind: str) -> Any:

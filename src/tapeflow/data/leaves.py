@@ -26,7 +26,7 @@ from tapeflow.data import element
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
-from tapeflow.data.parts import captured_by, kind_of
+from tapeflow.data.parts import parts_of
 from tapeflow.ops.array.stacking import stack, unstack
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
@@ -42,16 +42,17 @@ def boxed(value: Any) -> Any:
 
 def boxed_dataset(dataset: Any) -> Any:
     """A variant tensor that holds a dataset; of tensors of a graph, one of that graph."""
-    if not captured_by(dataset):
+    if not parts_of(dataset).captured:
         return boxed(dataset)
-    if kind_of(dataset) == "Variant":  # it came in such a tensor
-        return captured_by(dataset)[0]
+    if parts_of(dataset).kind == "Variant":  # it came in such a tensor
+        return parts_of(dataset).captured[0]
     from tapeflow.graph.nodes import python_ops
 
     def run(*values: Any) -> list[Any]:
         return [boxed(dataset.with_inputs(values))]
 
-    return python_ops.node("PyFunc", run, captured_by(dataset), [(dtypes.variant, ())], "Dataset", False).outputs[0]
+    captured = parts_of(dataset).captured
+    return python_ops.node("PyFunc", run, captured, [(dtypes.variant, ())], "Dataset", False).outputs[0]
 
 
 def unboxed(tensor: Any) -> Any:

@@ -13,7 +13,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.data import element, leaves
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
-from tapeflow.data.parts import kind_of, rows_of, size_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform.asserting import asserted
 from tapeflow.graph.tensor import SymbolicTensor
@@ -113,22 +113,23 @@ def at(dataset, index: int):
         if found is not None:
             return found
     number = integer(index, "GetElementAtIndex")
-    size = size_of(dataset)
+    parts = parts_of(dataset)
+    size = parts.size
     if size < 0:
         known = "infinite" if size == INFINITE_CARDINALITY else "unknown"
         raise FailedPreconditionError(
             None, None,
-            f"Dataset of type {kind_of(dataset)}DatasetOp::Dataset has {known} cardinality, which does not support "
+            f"Dataset of type {parts.kind}DatasetOp::Dataset has {known} cardinality, which does not support "
             "random access. [Op:GetElementAtIndex]",
         )  # fmt: skip
     if number < 0 or 0 <= size <= number:
         raise OutOfRangeError(
             None, None, f"Index out of range [0, {size}):{number} [Op:GetElementAtIndex]"
         )
-    rows = rows_of(dataset)
-    if rows is not None and kind_of(dataset) in ("TensorSlice", "Range"):
+    rows = parts_of(dataset).rows
+    if rows is not None and parts_of(dataset).kind in ("TensorSlice", "Range"):
         return element.map_leaves(lambda column: column[number], rows.columns)
-    for value in dataset.skip(number)._start():
+    for value in parts_of(dataset.skip(number)).start():
         return value
     raise OutOfRangeError(None, None, f"Index out of range: {number} [Op:GetElementAtIndex]")
 

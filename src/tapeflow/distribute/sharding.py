@@ -10,7 +10,7 @@ from tapeflow.core.specs.protocol import batched, type_spec_of, unbatched
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.options import AutoShardPolicy
-from tapeflow.data.parts import made_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.sources import records
 from tapeflow.ops.array.sizes import shape
 
@@ -85,7 +85,7 @@ def _smaller(dataset: Any, count: int) -> Any:
 
 def _by_files(dataset: Any, count: int, index: int, at_least: int) -> Any:
     """The same pipeline from a part of the files; None where it does not begin with so many files."""
-    if not (made := made_of(dataset)):
+    if not (made := parts_of(dataset).record):
         return None
     record, arguments = made
     if record.name == "list_files":

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.mapping_batches import MappedRows
 
 X = np.random.default_rng(0).normal(size=(11, 2, 3)).astype(np.float32)
@@ -53,7 +54,7 @@ def of_each_element(f):
 @pytest.mark.parametrize("name", BY_NUMBER)
 def test_batches_are_those_of_the_elements(name, pipeline):
     f, make = BY_NUMBER[name], PIPELINES[pipeline]
-    assert isinstance(source().map(f)._rows, MappedRows)
+    assert isinstance(parts_of(source().map(f)).rows, MappedRows)
     found = [tf.nest.flatten(batch) for batch in make(source(), f)]
     wanted = [tf.nest.flatten(batch) for batch in make(source(), of_each_element(f))]
     assert len(found) == len(wanted)
@@ -65,7 +66,7 @@ def test_batches_are_those_of_the_elements(name, pipeline):
 
 @pytest.mark.parametrize("name", BY_ELEMENT)
 def test_other_functions_run_for_each_element(name):
-    assert source().map(BY_ELEMENT[name])._rows is None
+    assert parts_of(source().map(BY_ELEMENT[name])).rows is None
 
 
 def test_element_spec_stays():

@@ -27,7 +27,7 @@ from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes import nodes as dataset_nodes
 from tapeflow.data.nodes import results
 from tapeflow.data.optional import Optional
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import parts_of
 from tapeflow.function.autograph.operators import dataset_loop
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.default_graph import get_default_graph
@@ -269,7 +269,7 @@ class _Factory:
 
     def start(self):
         """Begins a pass over a dataset of its own."""
-        return leaves.unboxed(Compiled(self.graph, self.outputs).plan()[0])._start()
+        return parts_of(leaves.unboxed(Compiled(self.graph, self.outputs).plan()[0])).start()
 
     @property
     def outputs(self):
@@ -286,8 +286,8 @@ def _start_by_value(dataset, factory):
             f"Failed to create a one-shot iterator for a dataset. `tf.compat.v1.data.make_initializable_iterator()` "
             f"takes datasets that capture placeholders, variables and other state: {error}"
         ) from None
-    if captured_by(dataset):
-        return lambda: dataset.with_inputs(values())._start()
+    if parts_of(dataset).captured:
+        return lambda: parts_of(dataset.with_inputs(values())).start()
     return factory.start
 
 

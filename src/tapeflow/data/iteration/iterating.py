@@ -18,7 +18,7 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration import outside_state, state_coding
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 
 if TYPE_CHECKING:
     from tapeflow.core.sparse_tensor import SparseTensorSpec
@@ -98,7 +98,7 @@ class Iterator:
         self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
         self._handle = None
         if context.executing_eagerly():
-            self._elements = begun(start_of(dataset))
+            self._elements = begun(parts_of(dataset).start)
         else:  # in a function: every run makes a pass of its own
             self._handle = dataset.staged_pass().handle
 
@@ -175,7 +175,7 @@ class Iterator:
             state = state.numpy()
         found = state_coding.decode(bytes(state))
         with self._lock:
-            elements = begun(start_of(self._dataset))
+            elements = begun(parts_of(self._dataset).start)
             try:
                 elements.restore(found)
             except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
@@ -192,7 +192,7 @@ class Iterator:
         return self._save()
 
     def _policy(self):
-        options = getattr(self._dataset, "_options", None)
+        options = parts_of(self._dataset).options
         return None if options is None else options.experimental_external_state_policy
 
     def _restore_tensors(self, found: dict[str, Any]):
@@ -211,7 +211,7 @@ class Iterator:
     @property
     def initializer(self):
         """Starts the pass again; needed in 1.x programs only."""
-        self._elements = begun(start_of(self._dataset))
+        self._elements = begun(parts_of(self._dataset).start)
 
     @property
     def element_spec(self):
@@ -290,7 +290,7 @@ class NumpyIterator:
 
 def single_element(dataset: DatasetV2):
     """The only element of a dataset."""
-    elements = begun(start_of(dataset))
+    elements = begun(parts_of(dataset).start)
     for value in elements:
         for _ in elements:
             raise InvalidArgumentError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.data.options import ExternalStatePolicy
-from tapeflow.data.parts import has_effects, made_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.ops import node_rows
 
@@ -18,17 +18,17 @@ def stateful_operation(dataset: Any) -> str | None:
 
     Those that read tables have none, as datasets fill these.
     """
-    _, arguments = made_of(dataset) or (None, {})
+    _, arguments = parts_of(dataset).record or (None, {})
     for argument in arguments.values():
         if isinstance(argument, Traced):
             for op in argument.graph.operations:
                 if op.stateful and (argument.graph.variables or not _only_reads(op)):
                     return op.type
-    for parent in dataset._parents:
+    for parent in parts_of(dataset).parents:
         found = stateful_operation(parent)
         if found is not None:
             return found
-    return "PyFunc" if has_effects(dataset) else None
+    return "PyFunc" if parts_of(dataset).has_effects else None
 
 
 def _only_reads(op: Any) -> bool:

@@ -11,7 +11,7 @@ from tapeflow.data import element, leaves
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes.nodes import add
 from tapeflow.data.nodes.writing import NoOpForIt, is_plain, node_of, types_of
-from tapeflow.data.parts import captured_by, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.graph.nodes import python_ops
 
 _END: Any = object()
@@ -26,7 +26,7 @@ def variant_of(dataset: Any) -> Any:
     graph = context.current_graph()
     while graph is not None and graph.building_function:
         graph = graph.enclosing_graph
-    if captured_by(dataset) or graph is not None:
+    if parts_of(dataset).captured or graph is not None:
         return node_of(dataset)
     made = dataset.__dict__.get("_boxed")
     if made is None:
@@ -50,7 +50,7 @@ def begin(dataset: Any) -> NodePass | PythonPass:
     def run(*values: Any) -> list[Any]:
         return [leaves.boxed(_Elements(dataset.with_inputs(values)))]
 
-    return PythonPass(_node(run, list(captured_by(dataset)), [(dtypes.variant, ())])[0], None, spec)
+    return PythonPass(_node(run, list(parts_of(dataset).captured), [(dtypes.variant, ())])[0], None, spec)
 
 
 def over(iterator: Any) -> NodePass | PythonPass:
@@ -65,7 +65,7 @@ class _Elements:
     """One pass, as an iterator."""
 
     def __init__(self, dataset: Any):
-        self._elements = begun(start_of(dataset))
+        self._elements = begun(parts_of(dataset).start)
 
     def __next__(self) -> Any:
         return next(self._elements)

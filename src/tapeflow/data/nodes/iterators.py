@@ -17,7 +17,7 @@ from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.nodes import register, spec_of
 from tapeflow.data.nodes.variants import dataset_of, unpacked
 from tapeflow.data.options import ExternalStatePolicy
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.operation import Operation
@@ -88,7 +88,7 @@ def _named(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, 
         compiled = Compiled(body.graph, body.outputs)
 
         def start() -> Any:
-            return dataset_of(compiled.plan()[0])._start()
+            return parts_of(dataset_of(compiled.plan()[0])).start()
 
     op = add_node(graph, row, None, inputs, name, attrs)
     op.attrs["resource"] = lambda: handle_of(_Pass(start, spec_of(attrs)))
@@ -123,8 +123,8 @@ def pass_of(handle: Any) -> _Pass:
 def _begin(attrs: Attrs, dataset: Any, handle: Any) -> list[Any]:
     state, made = pass_of(handle), leaves.unboxed(dataset)
     with state.lock:
-        state.made, state.dataset = start_of(made), made
-        state.elements = begun(start_of(made))
+        state.made, state.dataset = parts_of(made).start, made
+        state.elements = begun(parts_of(made).start)
     return []
 
 

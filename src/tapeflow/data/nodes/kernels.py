@@ -13,7 +13,7 @@ from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Counted, Over
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.sources.files import matching
 from tapeflow.data.transform import batching, mapping, selecting, shuffling
 from tapeflow.data.transform.record import ELEMENTS, plain
@@ -117,7 +117,8 @@ def _sliding(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, siz
         raise InvalidArgumentError(None, None, "Window size, shift and stride must be greater than zero.")
     spec = dataset.batch(number).element_spec
     drop = attrs.get("drop_remainder", True)
-    return build(("SlidingWindow", lambda: _Sliding(start_of(dataset)(), number, by, step, drop), spec, -2), dataset)
+    start = parts_of(dataset).start
+    return build(("SlidingWindow", lambda: _Sliding(start(), number, by, step, drop), spec, -2), dataset)
 
 
 _sliding.also("ExperimentalSlidingWindowDataset", without=("drop_remainder",))
@@ -193,8 +194,8 @@ def _slow(attrs: Mapping[str, Any], fn: Callable[..., Any], dataset: Any, micros
     seconds = plain(microseconds) / 1e6
     if seconds < 0:
         raise InvalidArgumentError(None, None, "`sleep_microseconds` must be >= 0")
-    start = lambda: _Slow(start_of(dataset)(), seconds)  # noqa: E731
-    return build(("Sleep", start, dataset.element_spec, size_of(dataset)), dataset)
+    start = lambda: _Slow(parts_of(dataset).start(), seconds)  # noqa: E731
+    return build(("Sleep", start, dataset.element_spec, parts_of(dataset).size), dataset)
 
 
 _slow.also("ExperimentalSleepDataset")

@@ -20,7 +20,7 @@ from tapeflow.data.building import build
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.nodes.variants import dataset_of, flat, packed, unpacked
-from tapeflow.data.parts import has_effects, mark_effects, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import CAPTURED
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.build import building, gradients
@@ -167,8 +167,9 @@ def _dataset(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str
         if limits is not None:
             made = _limited(made, limits)
         if fn is not None and fn.runs_python:
-            mark_effects(made)
-        made.__dict__.setdefault("_of_node", (row.name, attrs, values))
+            parts_of(made).has_effects = True
+        if parts_of(made).node is None:
+            parts_of(made).node = (row.name, attrs, values)
         return [leaves.boxed(made)]
 
     return node(graph, row, run, inputs, name, attrs, False)
@@ -188,10 +189,10 @@ class _Limited(Over):
 
 
 def _limited(dataset: Any, limits: Any) -> Any:
-    spec, size = dataset.element_spec, size_of(dataset)
-    made = build(("Map", lambda: _Limited(start_of(dataset)(), limits), spec, size), dataset)
-    if has_effects(dataset):
-        mark_effects(made)
+    spec, size = dataset.element_spec, parts_of(dataset).size
+    made = build(("Map", lambda: _Limited(parts_of(dataset).start(), limits), spec, size), dataset)
+    if parts_of(dataset).has_effects:
+        parts_of(made).has_effects = True
     return made
 
 

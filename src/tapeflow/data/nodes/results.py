@@ -11,7 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import leaves
 from tapeflow.data.arguments import require_callable
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.folding import first_state, with_state
 from tapeflow.data.transform.tracing import Traced
@@ -48,7 +48,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Callable[..., Any]) -> Any:
     if found is not None:
         return found
     given = leaves.to_tensors(kept, state)
-    counts = len(captured_by(dataset)), len(given)
+    counts = len(parts_of(dataset).captured), len(given)
 
     def run(*values: Any) -> list[Any]:
         source, rest = values[: counts[0]], values[counts[0] :]
@@ -56,7 +56,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Callable[..., Any]) -> Any:
         found = leaves.from_tensors(kept, rest[: counts[1]])
         return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
 
-    return _node(run, [*captured_by(dataset), *given, *traced.inputs], kept)
+    return _node(run, [*parts_of(dataset).captured, *given, *traced.inputs], kept)
 
 
 def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
@@ -70,7 +70,7 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
     def run(*values: Any) -> list[Any]:
         return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
 
-    return _node(run, captured_by(dataset), spec)
+    return _node(run, parts_of(dataset).captured, spec)
 
 
 def cardinality(dataset: Any) -> Any:
@@ -83,7 +83,7 @@ def cardinality(dataset: Any) -> Any:
     def run(*values: Any) -> list[Any]:
         return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
 
-    return _node(run, captured_by(dataset), _NUMBER)
+    return _node(run, parts_of(dataset).captured, _NUMBER)
 
 
 def _node(run: Callable[..., Any], inputs: Sequence[Any], spec: Any) -> Any:
@@ -99,10 +99,10 @@ def values_of(dataset: Any) -> Callable[[], Any]:
 
     Raises ValueError for placeholders and operations with a state.
     """
-    if not captured_by(dataset):
+    if not parts_of(dataset).captured:
         return tuple
-    graph = captured_by(dataset)[0].op.graph
-    needed = order.needed(graph, captured_by(dataset), [], [])
+    graph = parts_of(dataset).captured[0].op.graph
+    needed = order.needed(graph, parts_of(dataset).captured, [], [])
     for op in needed:
         if op.type.startswith("Placeholder") and op.type != "PlaceholderWithDefault":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
@@ -113,5 +113,5 @@ def values_of(dataset: Any) -> Callable[[], Any]:
     emitter = planning.Emitter("one_shot")
     for op in needed:
         emitter.emit(op)
-    emitter.program.outputs = [emitter.number(x) for x in captured_by(dataset)]
+    emitter.program.outputs = [emitter.number(x) for x in parts_of(dataset).captured]
     return planning.compile_program(emitter.program)

@@ -23,7 +23,7 @@ from tapeflow.data.nodes.nodes import fold_of, register, register_kernels
 from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.variants import dataset_of, packed, unpacked
 from tapeflow.data.options import ExternalStatePolicy
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.optioning import written_options
 from tapeflow.data.transform.record import ELEMENTS
@@ -124,7 +124,7 @@ def _write(attrs: Attrs, dataset: Any, filename: Any, compression: Any) -> list[
             None, None, f"DatasetToTFRecord writes scalar strings, not elements of {values.element_spec}"
         )
     with TFRecordWriter(filename.numpy().decode(), compression.numpy().decode()) as file:
-        for value in start_of(values)():
+        for value in parts_of(values).start():
             if value.shape.rank:
                 raise InvalidArgumentError(None, None, f"DatasetToTFRecord writes scalars, got shape {value.shape}")
             file.write(value.numpy())
@@ -137,7 +137,7 @@ _write.also("ExperimentalDatasetToTFRecord")
 @node("InitializeTableFromDataset", "table_handle: resource, dataset: variant ->", stateful=True).runs
 def _fill_table(attrs: Attrs, handle: Any, dataset: Any) -> list[Any]:
     table = expect(object_of(handle), Table, "lookup table")
-    pairs = [unpacked(value) for value in dataset_of(dataset)._start()]
+    pairs = [unpacked(value) for value in parts_of(dataset_of(dataset)).start()]
     if not pairs or any(len(pair) != 2 or any(x.shape.rank for x in pair) for pair in pairs):
         raise InvalidArgumentError(None, None, "A table is filled from a dataset of pairs of scalars")
     table.fill(*(_column([pair[i] for pair in pairs]) for i in (0, 1)))

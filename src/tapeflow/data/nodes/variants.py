@@ -15,7 +15,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 
 
 def packed(flat: Any) -> Any:
@@ -49,7 +49,7 @@ def flat(dataset: Any) -> Any:
     if plain and (not element.is_structure(spec) or (type(spec) is tuple and len(spec) == len(specs) != 1)):
         return dataset
     kinds = packed(s if isinstance(s, TensorSpec) else TensorSpec((), dtypes.variant) for s in specs)
-    return build(("Map", lambda: _Flat(start_of(dataset)()), kinds, size_of(dataset)), dataset)
+    return build(("Map", lambda: _Flat(parts_of(dataset).start()), kinds, parts_of(dataset).size), dataset)
 
 
 class _Flat(Over):

@@ -15,7 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data import element, leaves
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.nodes.nodes import add
-from tapeflow.data.parts import captured_by, kind_of, made_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import CAPTURED, Form, is_plain, known, replaced
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.control_flow.conditional import Body
@@ -34,16 +34,17 @@ class NoOpForIt(Exception):
 
 def node_of(dataset: Any) -> Any:
     """The variant tensor of a dataset, in the graph being built. Raises NoOpForIt where no op makes it."""
-    if kind_of(dataset) == "Variant" and captured_by(dataset):
-        return captured_by(dataset)[0]
+    if parts_of(dataset).kind == "Variant" and parts_of(dataset).captured:
+        return parts_of(dataset).captured[0]
     if not is_plain(dataset.element_spec):
         raise NoOpForIt(f"elements of {dataset.element_spec}")
-    if "_of_node" in dataset.__dict__:
-        kind, attrs, values = dataset._of_node
+    known_node = parts_of(dataset).node
+    if known_node is not None:
+        kind, attrs, values = known_node
         return add(kind, [_node_of_value(x) for x in values], attrs).outputs[0]
-    if not made_of(dataset):
-        raise NoOpForIt(kind_of(dataset))
-    record, arguments = made_of(dataset)
+    if not parts_of(dataset).record:
+        raise NoOpForIt(parts_of(dataset).kind)
+    record, arguments = parts_of(dataset).record
     given = replaced(arguments, known)
     for form in record.forms:
         values = form.values(given)
@@ -110,7 +111,7 @@ def variant(dataset: Any) -> Any:
         return [leaves.boxed(dataset.with_inputs(values))]
 
     kinds = [(dtypes.variant, ())]
-    return python_ops.node("PyFunc", run, captured_by(dataset), kinds, "Dataset", False).outputs[0]
+    return python_ops.node("PyFunc", run, parts_of(dataset).captured, kinds, "Dataset", False).outputs[0]
 
 
 def types_of(spec: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.building import build
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.sources.records import _FileDataset, filenames_dataset, opened, text_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
@@ -116,7 +116,7 @@ def csv_records(
     parse = _Parser(columns, selected, excluded, missing)
 
     def start():
-        return _Csv(start_of(names)(), kind, delimiter, quotes, skip, parse)
+        return _Csv(parts_of(names).start(), kind, delimiter, quotes, skip, parse)
 
     return build(("CSV", start, tuple(TensorSpec([], dtype) for dtype, _ in columns)), names)
 

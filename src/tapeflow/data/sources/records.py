@@ -23,7 +23,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.flattening import flat_mapped, interleaved
 from tapeflow.data.transform.record import record
 
@@ -135,7 +135,7 @@ def _per_file(kind: str, filenames: Any, num_parallel_reads: int | None, read: C
     else:
         count = integer(num_parallel_reads, kind)
         made = interleaved(names, reader, None if count == -1 else count, 1, count)
-    return build((kind, start_of(made), made.element_spec), *([names] if kind == "TFRecord" else []))
+    return build((kind, parts_of(made).start, made.element_spec), *([names] if kind == "TFRecord" else []))
 
 
 class _Reader:

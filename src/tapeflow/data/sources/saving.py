@@ -25,10 +25,11 @@ from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import spec_coding
 from tapeflow.data.building import build
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over
-from tapeflow.data.parts import captured_by, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.asserting import asserted
 from tapeflow.data.transform.tracing import Traced, of_elements
 from tapeflow.data.transform.windows import in_memory
@@ -198,7 +199,7 @@ def save(
         made = dataset.with_inputs(values)
         run = _Run(path, made.element_spec, kind, shards)
         try:
-            for value in start_of(made)():
+            for value in parts_of(made).start():
                 run.write(value)
             run.finish()
         except BaseException:
@@ -207,7 +208,7 @@ def save(
         return []
 
     if not context.executing_eagerly():
-        return python_ops.node("PyFunc", write, list(captured_by(dataset)), (), "SaveDataset")
+        return python_ops.node("PyFunc", write, list(parts_of(dataset).captured), (), "SaveDataset")
     if checkpoint_args is None:
         write()
     else:
@@ -311,7 +312,7 @@ def _reading(
             )
         )
     made = reader_func(in_memory(shards, DatasetSpec(spec)))
-    if not hasattr(made, "_start"):
+    if not isinstance(made, dataset_class()):
         raise TypeError(f"`reader_func` must return a `Dataset` object, but returned {type(made)}.")
     return made
 
@@ -331,10 +332,10 @@ def snapshot(
     def start():
         found = _metadata(folder)
         if found is not None:
-            return _reading(folder, found, spec, reader_func, "Snapshot")._start()
-        return _Snapshot(start_of(dataset)(), lambda: _Run(folder, spec, kind, shards))
+            return parts_of(_reading(folder, found, spec, reader_func, "Snapshot")).start()
+        return _Snapshot(parts_of(dataset).start(), lambda: _Run(folder, spec, kind, shards))
 
-    return build(("Snapshot", start, spec, size_of(dataset)), dataset)
+    return build(("Snapshot", start, spec, parts_of(dataset).size), dataset)
 
 
 class _Snapshot(Over):

@@ -10,7 +10,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
@@ -51,7 +51,7 @@ class DatasetInitializer(TableInitializerBase):
     def initialize(self, table: StaticHashTable):
         """Fill `table`."""
         self._check(table)
-        pairs = list(start_of(self._dataset)())
+        pairs = list(parts_of(self._dataset).start())
         if not pairs:
             raise InvalidArgumentError(None, None, "The dataset that a table is filled from is empty.")
         keys, values = zip(*pairs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.data.arguments import integer
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def asserted(dataset: Dataset, cardinality: int):
     """Dataset arguments for the elements of a dataset of which there are so many."""
     size = integer(cardinality, "AssertCardinalityDataset")
-    return "AssertCardinality", lambda: _Asserted(start_of(dataset)(), size), lambda: dataset.element_spec, size
+    return "AssertCardinality", lambda: _Asserted(parts_of(dataset).start(), size), lambda: dataset.element_spec, size
 
 
 asserted.node("AssertCardinalityDataset", "input_dataset: variant, cardinality: int64 -> handle: variant", ELEMENTS)

@@ -15,7 +15,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import stacking
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.data.transform.windows import integer_or_bool
@@ -90,10 +90,10 @@ def sizes_of(dataset: Dataset, batch_size: int, drop_remainder: bool, op: str):
     size = integer(batch_size, op)
     require(size > 0, "Batch size must be greater than zero.", op)
     drop = integer_or_bool(drop_remainder)
-    count = size_of(dataset)
+    count = parts_of(dataset).size
     if count > 0:
         count = count // size if drop else -(-count // size)
-    return size, drop, size if drop or size_of(dataset) == -1 else None, count
+    return size, drop, size if drop or parts_of(dataset).size == -1 else None, count
 
 
 @record("batch")
@@ -103,11 +103,11 @@ def batched(dataset: Dataset, batch_size: int, drop_remainder: bool = False, num
     size, drop, outer, count = sizes_of(dataset, batch_size, drop_remainder, "BatchDatasetV2")
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
-    rows = rows_of(dataset)
+    rows = parts_of(dataset).rows
     if rows is not None:
         return kind, lambda: rows.start_batches(size, drop), spec, count
     make = stack_of(dataset.element_spec)
-    return kind, lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
+    return kind, lambda: Batched(parts_of(dataset).start(), size, drop, make), spec, count
 
 
 batched.node(
@@ -165,7 +165,7 @@ def batched_whole(dataset: Dataset, batch_size: int, drop_remainder: bool):
     size, drop, _, count = sizes_of(dataset, batch_size, drop_remainder, "MapAndBatchDataset")
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), dataset.element_spec)
-    return "MapAndBatch", lambda: _BatchedWhole(start_of(dataset)(), size, drop, _stack_whole), spec, count
+    return "MapAndBatch", lambda: _BatchedWhole(parts_of(dataset).start(), size, drop, _stack_whole), spec, count
 
 
 class Batched(Over):
@@ -248,7 +248,7 @@ def ragged(dataset: Dataset, batch_size: int, drop_remainder: bool, row_splits_d
     make = by_leaf(specs, element.flatten(specs))
     outer = size if drop else None
     spec = element.map_leaves(lambda leaf: stacking.batch_spec(leaf, outer), specs)
-    return "RaggedBatch", lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
+    return "RaggedBatch", lambda: Batched(parts_of(dataset).start(), size, drop, make), spec, count
 
 
 @record("sparse_batch")
@@ -270,8 +270,8 @@ def sparse(dataset: Dataset, batch_size: int, row_shape: Sequence[int]):
         return stacking.sparse_rows(batch, rows)
 
     made = SparseTensorSpec([None, *rows], spec.dtype)
-    count = size_of(dataset) if size_of(dataset) <= 0 else -(-size_of(dataset) // size)
-    return "DenseToSparseBatch", lambda: Batched(start_of(dataset)(), size, False, make), made, count
+    count = parts_of(dataset).size if parts_of(dataset).size <= 0 else -(-parts_of(dataset).size // size)
+    return "DenseToSparseBatch", lambda: Batched(parts_of(dataset).start(), size, False, make), made, count
 
 
 boundaries(globals())

@@ -14,7 +14,7 @@ from tapeflow.core.files.whole_files import new_file, replace, replace_file, tem
 from tapeflow.core.public import boundaries
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ def cached(dataset, filename):
     filename = filename.decode() if isinstance(filename, bytes) else os.fspath(filename)
     spec = lambda: dataset.element_spec  # noqa: E731
     if filename:
-        return "Cache", lambda: _InFiles(dataset, filename), spec, size_of(dataset)
+        return "Cache", lambda: _InFiles(dataset, filename), spec, parts_of(dataset).size
     memory = []
     # Rows are in memory already, and visited in the same order on every pass when not shuffled.
-    rows = rows_of(dataset)
+    rows = parts_of(dataset).rows
     fixed = rows is not None and rows.held and not rows.seeds
     if fixed:
-        return "Cache", start_of(dataset), spec, size_of(dataset), rows_of(dataset)
-    return "Cache", lambda: _InMemory(dataset, memory), spec, size_of(dataset)
+        return "Cache", parts_of(dataset).start, spec, parts_of(dataset).size, parts_of(dataset).rows
+    return "Cache", lambda: _InMemory(dataset, memory), spec, parts_of(dataset).size
 
 
 cached.node(
@@ -75,7 +75,7 @@ class _InMemory(Pass):
         self._memory = memory  # [elements] when they are complete
         self._seen = []
         self._next = 0
-        self._input = None if memory else start_of(dataset)()
+        self._input = None if memory else parts_of(dataset).start()
 
     def __next__(self):
         if self._input is None:
@@ -107,7 +107,7 @@ class _InMemory(Pass):
             self._input = None
         else:
             self._seen = seen
-            self._input = start_of(self._dataset)()
+            self._input = parts_of(self._dataset).start()
             self._input.restore(inner)
 
     def close(self):
@@ -134,7 +134,7 @@ class _InFiles(Pass):
         if os.path.exists(_names(self._prefix)[0]):
             self._inner = Counted(lambda: _read(self._prefix))
             return
-        source = start_of(self._dataset)()
+        source = parts_of(self._dataset).start()
         if state is not None:
             source.restore(state)
         self._inner = _Writing(source, self._prefix)

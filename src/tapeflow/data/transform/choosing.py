@@ -10,8 +10,9 @@ import numpy as np
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.data import element
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.iteration.passes import Pass, close_pass
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.combining import compatible
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.data.transform.shuffling import PhiloxStream, SeedGenerator, graph_and_op_seed
@@ -90,7 +91,7 @@ def chosen(datasets: Sequence[Any], choice_dataset: Dataset, stop_on_empty_datas
         )
 
     def start():
-        numbers = start_of(choice_dataset)()
+        numbers = parts_of(choice_dataset).start()
         return _Interwoven(datasets, numbers, stop_on_empty_dataset)
 
     return "DirectedInterleave", start, _common_spec(datasets), _woven_size(datasets, stop_on_empty_dataset)
@@ -109,7 +110,7 @@ chosen.node(
 
 
 def _woven_size(datasets: Sequence[Any], stop: bool):
-    sizes = [size_of(dataset) for dataset in datasets]
+    sizes = [parts_of(dataset).size for dataset in datasets]
     if stop or any(size == _UNKNOWN for size in sizes):
         return _INFINITE if all(size == _INFINITE for size in sizes) else _UNKNOWN
     return _INFINITE if _INFINITE in sizes else _UNKNOWN
@@ -121,7 +122,7 @@ class _Interwoven(Pass):
     __slots__ = ("_gone", "_inputs", "_numbers", "_over", "_stop")
 
     def __init__(self, datasets: Sequence[Any], numbers, stop: bool):
-        self._inputs = [start_of(dataset)() for dataset in datasets]
+        self._inputs = [parts_of(dataset).start() for dataset in datasets]
         self._numbers = numbers
         self._stop = stop
         self._gone = [False] * len(self._inputs)
@@ -163,17 +164,18 @@ def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_ite
     """Dataset arguments for elements of datasets picked at random."""
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    given = _weights(weights, len(datasets)) if weights is not None and not hasattr(weights, "_start") else None
+    varied = isinstance(weights, dataset_class())
+    given = None if weights is None or varied else _weights(weights, len(datasets))
     if given is not None:
         # Those that are never chosen would keep the others from ever ending.
         datasets = [dataset for dataset, weight in zip(datasets, given) if weight > 0]
         weights = given[given > 0]
     spec = _common_spec(datasets)
-    if len(datasets) == 1 and not hasattr(weights, "_start"):
-        return "DirectedInterleave", start_of(datasets[0]), spec, size_of(datasets[0])
+    if len(datasets) == 1 and not varied:
+        return "DirectedInterleave", parts_of(datasets[0]).start, spec, parts_of(datasets[0]).size
     count = len(datasets)
     seeds = SeedGenerator(*graph_and_op_seed(seed), rerandomize_each_iteration is True)
-    if hasattr(weights, "_start"):
+    if varied:
         weights_spec = weights.element_spec
         if not weights_spec.shape.is_compatible_with([count]):
             raise ValueError(
@@ -188,7 +190,7 @@ def sampled(datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_ite
 
     def start():
         stream = PhiloxStream(*seeds.next_seeds())
-        numbers = _Choices(stream, seeds, fixed, None if rows is None else start_of(rows)())
+        numbers = _Choices(stream, seeds, fixed, None if rows is None else parts_of(rows).start())
         return _Interwoven(datasets, numbers, stop_on_empty_dataset)
 
     size = _woven_size(datasets, stop_on_empty_dataset)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.data import element
+from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.iteration.passes import Pass, close_pass, later
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record
 from tapeflow.ops.signature import integer
 
@@ -96,21 +97,21 @@ def zipped(datasets: Sequence[Any]):
     if not leaves:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
     for leaf in leaves:
-        if not hasattr(leaf, "_start"):
+        if not isinstance(leaf, dataset_class()):
             raise TypeError(
                 "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
                 f"`tf.data.Dataset` objects but encountered object of type {type(leaf)}."
             )
-    flat = type(datasets) is tuple and all(hasattr(each, "_start") for each in datasets)
+    flat = type(datasets) is tuple and all(isinstance(each, dataset_class()) for each in datasets)
 
     def spec():
         return element.map_leaves(lambda dataset: dataset.element_spec, datasets)
 
-    sizes = [size_of(leaf) for leaf in leaves]
+    sizes = [parts_of(leaf).size for leaf in leaves]
     finite = [size for size in sizes if size != _INFINITE]
     size = _INFINITE if not finite else _UNKNOWN if _UNKNOWN in finite else min(finite)
     like = None if flat else datasets
-    return "Zip", lambda: _Zipped([start_of(leaf)() for leaf in leaves], like), spec, size
+    return "Zip", lambda: _Zipped([parts_of(leaf).start() for leaf in leaves], like), spec, size
 
 
 zipped.node(
@@ -163,7 +164,7 @@ class _Zipped(Pass):
 @record("concatenate", datasets=["dataset", "another_dataset"])
 def concatenated(dataset: Dataset, another_dataset: Dataset):
     """Dataset arguments for one dataset after another."""
-    if not hasattr(another_dataset, "_start"):
+    if not isinstance(another_dataset, dataset_class()):
         raise TypeError(f"Dataset.concatenate expects a dataset, got {type(another_dataset)}.")
     one, two = dataset.element_spec, another_dataset.element_spec
     try:
@@ -172,9 +173,9 @@ def concatenated(dataset: Dataset, another_dataset: Dataset):
         raise TypeError(
             f"Incompatible dataset elements:\n  {one} vs.   {two}"
         ) from None
-    sizes = (size_of(dataset), size_of(another_dataset))
+    sizes = (parts_of(dataset).size, parts_of(another_dataset).size)
     size = _INFINITE if _INFINITE in sizes else _UNKNOWN if _UNKNOWN in sizes else sum(sizes)
-    return "Concatenate", lambda: _Concatenated([start_of(dataset), start_of(another_dataset)]), spec, size
+    return "Concatenate", lambda: _Concatenated([parts_of(dataset).start, parts_of(another_dataset).start]), spec, size
 
 
 concatenated.node(

@@ -12,7 +12,7 @@ from tapeflow.data.arguments import integer, require
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Over, Raising, close_pass, later
 from tapeflow.data.iteration.threads import read_ahead
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, of_element, record, with_order, written_order
 from tapeflow.data.transform.tracing import of_elements, translated
 from tapeflow.ops.signature import func, type_list
@@ -86,7 +86,7 @@ def _inner_spec(fn: Any, name: str):
 def flat_mapped(dataset: Dataset, map_func: Any):
     """Dataset arguments for the elements of datasets, one after another."""
     spec = _inner_spec(map_func, "flat_map")
-    return "FlatMap", lambda: _FlatMapped(map_func, start_of(dataset)()), spec
+    return "FlatMap", lambda: _FlatMapped(map_func, parts_of(dataset).start()), spec
 
 
 flat_mapped.node(
@@ -119,7 +119,7 @@ class _FlatMapped(Over):
             self._inner = None
 
     def _started(self, value: Tensor):
-        return self._call(value)._start()
+        return parts_of(self._call(value)).start()
 
     def _begin(self):
         try:
@@ -169,7 +169,7 @@ def interleaved(
     spec = _inner_spec(map_func, "interleave")
 
     def start():
-        return Interleaved(map_func, start_of(dataset)(), cycle, block, parallel)
+        return Interleaved(map_func, parts_of(dataset).start(), cycle, block, parallel)
 
     return "ParallelInterleave" if parallel else "Interleave", start, spec
 
@@ -272,7 +272,7 @@ class Interleaved(Over):
 
     def _started(self, value: Tensor):
         inner = self._call(value)
-        return read_ahead(start_of(inner), 2 * self._block) if self._parallel else start_of(inner)()
+        return read_ahead(parts_of(inner).start, 2 * self._block) if self._parallel else parts_of(inner).start()
 
     def _begun(self, value: Tensor):
         try:

@@ -17,7 +17,7 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require, require_callable
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over, later
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import as_they_are, record, to_key
 from tapeflow.data.transform.tracing import Traced, of_elements, translated
 from tapeflow.data.transform.windows import in_memory
@@ -169,12 +169,12 @@ class _Grouped(Over):
     __slots__ = ("_current", "_group", "_groups", "_key", "_over", "_position", "_reduce", "_size", "_spec", "_start")
 
     def __init__(self, dataset, key_func, reduce_func, size_func):
-        super().__init__(start_of(dataset)())
+        super().__init__(parts_of(dataset).start())
         self._spec = dataset.element_spec
         self._key = of_elements(key_func)
         self._reduce = reduce_func.begun()
         self._size = size_func.begun()
-        self._start = later(lambda key, group: self._reduce(key, group)._start())
+        self._start = later(lambda key, group: parts_of(self._reduce(key, group)).start())
         self._groups = {}  # key -> elements
         self._group = None  # (key, elements) of the current dataset
         self._current = None
@@ -248,7 +248,7 @@ def reduced_by_key(dataset: Dataset, key_func: Traced, init: Traced, reduce: Tra
     def results():
         find, first, fold, last = of_elements(key_func), init.begun(), reduce.begun(), of_elements(finalize)
         states = {}
-        for position, value in enumerate(start_of(dataset)()):
+        for position, value in enumerate(parts_of(dataset).start()):
             try:
                 key = find(value)
                 number = int(key)

@@ -13,7 +13,7 @@ from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Over, begun
 from tapeflow.data.iteration.threads import InThreads
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import mapping_batches
 from tapeflow.data.transform.folding import folded
 from tapeflow.data.transform.mapped_pass import Mapped
@@ -155,19 +155,19 @@ class MappingMethods:
 @record("map", functions={"map_func": of_element})
 def mapped(dataset: Dataset, map_func: Any, num_parallel_calls: int | None = None, deterministic=None):
     """Dataset arguments for a function of every element."""
-    workers = None
+    workers, parts = None, parts_of(dataset)
     if num_parallel_calls is not None:
         workers = integer(num_parallel_calls, "ParallelMapDataset")
         message = "num_parallel_calls must be greater than zero."
         require(workers > 0 or workers == -1, message, "ParallelMapDataset")
-    rows = mapping_batches.mapped_rows(rows_of(dataset), map_func)
+    rows = mapping_batches.mapped_rows(parts.rows, map_func)
     if workers in (None, 1):
-        return "Map", lambda: Mapped(map_func, start_of(dataset)()), map_func.spec, size_of(dataset), rows
+        return "Map", lambda: Mapped(map_func, parts.start()), map_func.spec, parts.size, rows
 
     def start():
-        return InThreads(of_elements(map_func), map_func.transformation, start_of(dataset)(), workers, deterministic)
+        return InThreads(of_elements(map_func), map_func.transformation, parts.start(), workers, deterministic)
 
-    return "ParallelMap", start, map_func.spec, size_of(dataset), rows
+    return "ParallelMap", start, map_func.spec, parts.size, rows
 
 
 mapped.node(
@@ -206,7 +206,7 @@ def check_predicate(spec: TensorSpec, name: str):
 def filtered(dataset: Dataset, predicate: Applied | Traced):
     """Dataset arguments for the elements that a predicate accepts."""
     check_predicate(predicate.spec, "filter")
-    return "Filter", lambda: _Filtered(predicate, start_of(dataset)()), lambda: dataset.element_spec
+    return "Filter", lambda: _Filtered(predicate, parts_of(dataset).start()), lambda: dataset.element_spec
 
 
 filtered.node("FilterDataset", _OF_ELEMENT, _PREDICATE)
@@ -237,7 +237,7 @@ class _Filtered(Mapped):
 def taken_while(dataset: Dataset, predicate: Applied | Traced):
     """Dataset arguments for the elements before the predicate fails."""
     check_predicate(predicate.spec, "take_while")
-    return "TakeWhile", lambda: _TakenWhile(predicate, start_of(dataset)()), lambda: dataset.element_spec
+    return "TakeWhile", lambda: _TakenWhile(predicate, parts_of(dataset).start()), lambda: dataset.element_spec
 
 
 taken_while.node("TakeWhileDataset", _OF_ELEMENT, _PREDICATE).also("ExperimentalTakeWhileDataset")
@@ -277,7 +277,7 @@ def scanned(dataset: Dataset, initial_state: Tensor, scan_func: Applied | Traced
     """Dataset arguments for a function with a state."""
     start = element.to_element(initial_state)
     spec = scan_func.spec[1]
-    return "Scan", lambda: _Scanned(scan_func, start_of(dataset)(), start), spec, size_of(dataset)
+    return "Scan", lambda: _Scanned(scan_func, parts_of(dataset).start(), start), spec, parts_of(dataset).size
 
 
 scanned.node(
@@ -322,7 +322,7 @@ class _Scanned(Over):
 def reduced(dataset: Dataset | TFRecordDataset, state: Tensor, fn: Any):
     """The last state of a fold over the dataset."""
     call = fn.begun()
-    for position, value in enumerate(begun(start_of(dataset))):
+    for position, value in enumerate(begun(parts_of(dataset).start)):
         try:
             state = call(state, value)
         except Exception as error:

@@ -10,7 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.data.building import build
 from tapeflow.data.iteration import passes
 from tapeflow.data.options import Options
-from tapeflow.data.parts import own_options, rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 from tapeflow.ops.signature import string
 
@@ -42,19 +42,20 @@ class OptionsMethods:
 def optioned(dataset: Dataset, options: Options):
     """The dataset with these options besides its own."""
     made = _merged(dataset, options)
-    start = start_of(dataset)
+    parts = parts_of(dataset)
+    start = parts.start
     kept, threads = made.deterministic, made.threading.private_threadpool_size
     threads = threads if threads is not None and threads > 0 else None  # else no pool of its own
     if kept is not None or threads is not None:
         inner = start
         start = lambda: passes.under(inner, kept, threads)  # noqa: E731
-    found = build(("Options", start, lambda: dataset.element_spec, size_of(dataset), rows_of(dataset)), dataset)
-    found._options = made
+    found = build(("Options", start, lambda: dataset.element_spec, parts.size, parts.rows), dataset)
+    parts_of(found).options = made
     return found
 
 
 def _merged(dataset, options: Options):
-    known = own_options(dataset)
+    known = parts_of(dataset).options
     return options.merge(options) if known is None else known.merge(options)
 
 

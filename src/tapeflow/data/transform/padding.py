@@ -12,7 +12,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.parts import start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import stacking
 from tapeflow.data.transform.batching import Batched, sizes_of
 from tapeflow.data.transform.record import record
@@ -88,7 +88,7 @@ def padded(dataset, batch_size: Any, padded_shapes: ShapeLike | None, padding_va
     outer = size if drop else None
     batch_specs = [TensorSpec([outer, *shape], leaf.dtype) for shape, leaf in zip(shapes, flat)]
     spec = element.unflatten(specs, iter(batch_specs))
-    return "PaddedBatch", lambda: Batched(start_of(dataset)(), size, drop, make), spec, count
+    return "PaddedBatch", lambda: Batched(parts_of(dataset).start(), size, drop, make), spec, count
 
 
 _INPUTS = "input_dataset: variant, batch_size: int64, padded_shapes: N>=1*int64, padding_values: Toutput_types"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core.public import boundaries
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.threads import read_ahead
-from tapeflow.data.parts import has_effects, rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 
@@ -34,10 +34,10 @@ def prefetched(dataset, buffer_size: int):
     require(size >= -1, message, op)
     spec = lambda: dataset.element_spec  # noqa: E731
     if size == 0:
-        return "Prefetch", start_of(dataset), spec, size_of(dataset)
+        return "Prefetch", parts_of(dataset).start, spec, parts_of(dataset).size
     ahead = 8 if size == -1 else size
-    start = lambda: read_ahead(start_of(dataset), ahead, has_effects(dataset))  # noqa: E731
-    return "Prefetch", start, spec, size_of(dataset), rows_of(dataset)
+    start = lambda: read_ahead(parts_of(dataset).start, ahead, parts_of(dataset).has_effects)  # noqa: E731
+    return "Prefetch", start, spec, parts_of(dataset).size, parts_of(dataset).rows
 
 
 prefetched.node(

@@ -35,7 +35,7 @@ from tapeflow.data.building import build
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.nodes.variants import flat, packed
-from tapeflow.data.parts import captured_by, kind_of, mark_effects
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.tracing import Traced
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.node_rows import NodeRow, node
@@ -101,9 +101,9 @@ class Record:
             made = self.made(arguments)
         else:
             made = self._in_graph(arguments)
-        made._made_of = (self, arguments)
+        parts_of(made).record = (self, arguments)
         if any(isinstance(x, Traced) and x.runs_python for x in arguments.values()):
-            mark_effects(made)
+            parts_of(made).has_effects = True
         return made
 
     def made(self, arguments: Arguments) -> Any:
@@ -279,13 +279,13 @@ def _depends_on_graph(value: Any) -> bool:
     """Whether a dataset or a function was made of tensors of a graph."""
     if isinstance(value, Traced):
         return bool(value.inputs)
-    return hasattr(value, "from_recipe") and bool(captured_by(value))
+    return hasattr(value, "from_recipe") and bool(parts_of(value).captured)
 
 
 def _inputs_of(place: Any) -> list[Any]:
     if isinstance(place, SymbolicTensor):
         return [place]
-    return list(captured_by(place)) if hasattr(place, "_inputs") else place.inputs
+    return list(parts_of(place).captured) if hasattr(place, "_inputs") else place.inputs
 
 
 def _filled(place: Any, given: Any) -> Any:
@@ -313,7 +313,7 @@ def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, SymbolicTensor):
         return change(value)
     if hasattr(value, "from_recipe"):
-        return change(value) if captured_by(value) else value
+        return change(value) if parts_of(value).captured else value
     if isinstance(value, Traced):
         return change(value) if value.inputs else value
     if isinstance(value, GraphSeeds):
@@ -334,7 +334,7 @@ def _trial(place: Any, size: int, number: int) -> Any:
     if isinstance(place, Traced):
         return place
     if not isinstance(place, SymbolicTensor):
-        return dataset_class().of(kind_of(place), not_yet, place.element_spec)
+        return dataset_class().of(parts_of(place).kind, not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:

@@ -14,7 +14,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
@@ -114,7 +114,7 @@ def _spec(dataset: Dataset):
 
 def _over_rows(dataset: Dataset, change: Callable[..., Any], *seeds):
     """The row stream with its blocks changed, or None where the dataset is no row stream."""
-    rows = rows_of(dataset)
+    rows = parts_of(dataset).rows
     return None if rows is None else rows.with_blocks(lambda: change(rows.blocks), *seeds)
 
 
@@ -122,11 +122,11 @@ def _over_rows(dataset: Dataset, change: Callable[..., Any], *seeds):
 def taken(dataset: Dataset, count: Any):
     """Dataset arguments for the first elements."""
     count = integer(count, "TakeDataset")
-    size = size_of(dataset)
+    size = parts_of(dataset).size
     if count < 0:
-        return "Take", start_of(dataset), _spec(dataset), size, rows_of(dataset)
+        return "Take", parts_of(dataset).start, _spec(dataset), size, parts_of(dataset).rows
     rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
-    start = rows.start if rows is not None else lambda: _Taken(start_of(dataset)(), count)
+    start = rows.start if rows is not None else lambda: _Taken(parts_of(dataset).start(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
     return "Take", start, _spec(dataset), size, rows
 
@@ -164,11 +164,11 @@ class _Taken(Over):
 def skipped(dataset: Dataset, count: int):
     """Dataset arguments for what follows the first elements."""
     count = integer(count, "SkipDataset")
-    size = size_of(dataset)
+    size = parts_of(dataset).size
     if count < 0:
         return "Skip", lambda: Counted(tuple), _spec(dataset), min(size, 0)
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
-    start = rows.start if rows is not None else lambda: _Skipped(start_of(dataset)(), count)
+    start = rows.start if rows is not None else lambda: _Skipped(parts_of(dataset).start(), count)
     return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
 
 
@@ -208,8 +208,8 @@ def sharded(dataset: Dataset, num_shards: int, index: int):
     message = f"Index must be between 0 and {count - 1} (currently index = {index})."
     require(0 <= index < count, message, op)
     rows = _over_rows(dataset, lambda blocks: every_nth_row(blocks(), count, index))
-    start = rows.start if rows is not None else lambda: _Sharded(start_of(dataset)(), count, index)
-    size = size_of(dataset)
+    start = rows.start if rows is not None else lambda: _Sharded(parts_of(dataset).start(), count, index)
+    size = parts_of(dataset).size
     if size >= 0:
         size = len(range(index, size, count))
     return "Shard", start, _spec(dataset), size, rows
@@ -262,14 +262,14 @@ def repeated(dataset: Dataset, count: int | None):
                 return  # an endless repetition of nothing ends
 
     rows = _over_rows(dataset, passes)
-    size = size_of(dataset)
+    size = parts_of(dataset).size
     if size == 0 or count == 0:
         size = 0
     elif count < 0:
         size = _INFINITE
     elif size > 0:
         size *= count
-    start = rows.start if rows is not None else lambda: _Repeated(start_of(dataset), count)
+    start = rows.start if rows is not None else lambda: _Repeated(parts_of(dataset).start, count)
     return "Repeat", start, _spec(dataset), size, rows
 
 
@@ -336,7 +336,7 @@ def unique(dataset: Dataset):
             "`tf.data.Dataset.unique()` only supports inputs with a single component of type "
             f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
         )
-    return "Unique", lambda: _Unique(start_of(dataset)()), _spec(dataset)
+    return "Unique", lambda: _Unique(parts_of(dataset).start()), _spec(dataset)
 
 
 unique.node("UniqueDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "metadata": ""}).also(
@@ -381,7 +381,7 @@ class _Unique(Over):
 @record("ignore_errors", spec=same_spec)
 def ignored_errors(dataset: Dataset | TFRecordDataset, log_warning: bool):
     """Dataset arguments for the elements that can be made."""
-    return "IgnoreErrors", lambda: _WithoutErrors(start_of(dataset)(), log_warning), _spec(dataset)
+    return "IgnoreErrors", lambda: _WithoutErrors(parts_of(dataset).start(), log_warning), _spec(dataset)
 
 
 ignored_errors.node(

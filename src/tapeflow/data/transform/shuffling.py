@@ -15,7 +15,7 @@ from tapeflow.core import context
 from tapeflow.core.public import boundaries
 from tapeflow.data.arguments import GraphSeeds, integer, require
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import rows_of, size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 from tapeflow.ops.random.seed import get_seed
 
@@ -61,14 +61,14 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     seeds = SeedGenerator(*graph_and_op_seed(seed), reshuffle_each_iteration in (None, True))
     whole = 2**62 if size == _UNKNOWN else size
 
-    rows = rows_of(dataset)
+    rows = parts_of(dataset).rows
     if rows is not None:
         ordered = rows
         rows = rows.with_blocks(
             lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
         )
-    start = rows.start if rows is not None else lambda: Shuffled(start_of(dataset)(), whole, seeds)
-    return "Shuffle", start, lambda: dataset.element_spec, size_of(dataset), rows
+    start = rows.start if rows is not None else lambda: Shuffled(parts_of(dataset).start(), whole, seeds)
+    return "Shuffle", start, lambda: dataset.element_spec, parts_of(dataset).size, rows
 
 
 def node_seeds(attrs: dict[str, Any], given: dict[str, Any]):

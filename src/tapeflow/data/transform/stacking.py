@@ -34,6 +34,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
 from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.parts import parts_of
 from tapeflow.ops.array.stacking import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
@@ -98,8 +99,8 @@ def _texts(elements: Sequence[Tensor]):
 def stacked_datasets(datasets: Sequence[Any]):
     """A dataset that stands for several, to be taken apart again; it cannot be iterated over."""
     made = dataset_class().of("Stacked", _no_pass, datasets[0].element_spec)
-    made._stacked = list(datasets)
-    made._outer = (len(datasets), *datasets[0]._outer)
+    parts = parts_of(made)
+    parts.stacked, parts.outer = list(datasets), (len(datasets), *parts_of(datasets[0]).outer)
     return made
 
 
@@ -337,7 +338,7 @@ def outer_size(leaf):
     if isinstance(leaf, SparseTensor):
         return int(leaf.dense_shape.numpy()[0])
     if hasattr(leaf, "from_recipe"):
-        return len(leaf._stacked)
+        return len(parts_of(leaf).stacked)
     if isinstance(leaf, BatchableExtensionType):
         return outer_size(nest.flatten(encoded(leaf, 1))[0])
     if not leaf.shape.rank:
@@ -350,7 +351,7 @@ def slices_of(leaf):
     if leaf is None:
         return lambda number: None
     if hasattr(leaf, "from_recipe"):
-        return leaf._stacked.__getitem__
+        return parts_of(leaf).stacked.__getitem__
     if isinstance(leaf, BatchableExtensionType):
         spec, whole = unbatched(type_spec_of(leaf)), encoded(leaf, 1)
         parts = [slices_of(part) for part in nest.flatten(whole)]

@@ -22,7 +22,7 @@ from tapeflow.core.public import PACKAGE_DIRECTORY, boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.iteration.passes import scope
-from tapeflow.data.parts import captured_by
+from tapeflow.data.parts import parts_of
 from tapeflow.function.autograph import tf_convert
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.func_graph import FuncGraph
@@ -293,8 +293,8 @@ def _output(leaf: Any, flat: list[Any]) -> Callable[[Any], Any]:
     if leaf is None:
         return lambda results: None
     if hasattr(leaf, "from_recipe"):
-        flat.extend(captured_by(leaf))
-        count = len(captured_by(leaf))
+        flat.extend(parts_of(leaf).captured)
+        count = len(parts_of(leaf).captured)
         return lambda results: leaf.with_inputs([next(results) for _ in range(count)])
     spec = element.leaf_spec(leaf)
     tensors = leaves.to_tensors(spec, leaf)

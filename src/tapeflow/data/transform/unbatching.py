@@ -11,7 +11,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.data import element
 from tapeflow.data.arguments import require
 from tapeflow.data.iteration.passes import Over
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import stacking
 from tapeflow.data.transform.batching import stack_of
 from tapeflow.data.transform.rebatching import Rebatched
@@ -63,10 +63,10 @@ def unbatched(dataset: Dataset):
             "`unbatch()` is only supported for datasets of elements whose components have a matching leading "
             f"dimension. Encountered both {known[0]} and {next(n for n in known if n != known[0])}."
         )
-    count = size_of(dataset)
+    count = parts_of(dataset).size
     if count != _INFINITE:
         count = count * known[0] if known and count >= 0 else _UNKNOWN
-    return "Unbatch", lambda: _Unbatched(start_of(dataset)()), spec, count
+    return "Unbatch", lambda: _Unbatched(parts_of(dataset).start()), spec, count
 
 
 unbatched.node("UnbatchDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "metadata": ""}).also(
@@ -143,7 +143,7 @@ def rebatched(dataset, batch_size, drop_remainder):
     def none():
         return element.map_leaves(stacking.empty_of, specs)
 
-    return "Rebatch", lambda: Rebatched(_Unbatched(start_of(dataset)()), sizes, drop, make, none), specs
+    return "Rebatch", lambda: Rebatched(_Unbatched(parts_of(dataset).start()), sizes, drop, make, none), specs
 
 
 rebatched.node(

@@ -12,7 +12,7 @@ from tapeflow.data.arguments import integer, require
 from tapeflow.data.dataset_class import dataset_class
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over
-from tapeflow.data.parts import size_of, start_of
+from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.record import ELEMENTS, record
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def in_memory(values: Sequence[Any], spec: TensorSpec | DatasetSpec | None = Non
         spec if spec is not None else lambda: element.spec_of(values[0]),
         len(values),
     )
-    found._values = values
+    parts_of(found).elements = values
     return found
 
 
 def kept_in_memory(dataset):
     """The elements of a dataset made by `in_memory`; None of any other value."""
-    return getattr(dataset, "_values", None)
+    return parts_of(dataset).elements if isinstance(dataset, dataset_class()) else None
 
 
 @record("window")
@@ -79,11 +79,11 @@ def windows(dataset: Dataset, size: int, shift: int | None, stride: int, drop_re
     def spec():
         return element.map_leaves(DatasetSpec, specs)
 
-    count = size_of(dataset)
+    count = parts_of(dataset).size
     if count > 0:
         span = (size - 1) * stride + 1
         count = max(0, (count - span) // shift + 1) if drop else -(-count // shift)
-    start = lambda: _Windows(start_of(dataset)(), specs, size, shift, stride, drop)  # noqa: E731
+    start = lambda: _Windows(parts_of(dataset).start(), specs, size, shift, stride, drop)  # noqa: E731
     return "Windows", start, spec, count
 
 

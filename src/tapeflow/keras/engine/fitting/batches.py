@@ -17,6 +17,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
+from tapeflow.data.parts import parts_of
 from tapeflow.keras import settings
 from tapeflow.keras.session import get_session
 from tapeflow.keras.utils.sequence import Sequence
@@ -180,7 +181,7 @@ def as_batches(
             lambda: _sequence(x, shuffle), len(x), class_weight, x.on_epoch_end, varies=True
         )
     if isinstance(x, Dataset):
-        if steps is None and x._size == INFINITE_CARDINALITY:
+        if steps is None and parts_of(x).size == INFINITE_CARDINALITY:
             raise ValueError(
                 "When providing an infinite dataset, you must specify the number of steps to run (if "
                 "you did not intend to create an infinite dataset, make sure to not call `repeat()` on "
