@@ -84,7 +84,7 @@ def test_kinds_of_data(data):
     model.compile("sgd", "mse")
     parts = Parts(x, z)
     model.fit(parts, epochs=2, verbose=0)
-    assert parts.ends == 2
+    assert parts.ends == 3  # Keras 3 sets data back before the first epoch, too
 
     def forever():
         while True:

@@ -98,7 +98,7 @@ def is_flash_attention_enabled():
     return settings["flash_attention"]
 
 
-def at_most(number: int, limit):
+def at_most(number: int | None, limit: int | None):
     """A number, or the limit where that is less; None is no number and no limit."""
     if number is None or limit is None:
         return limit if number is None else number

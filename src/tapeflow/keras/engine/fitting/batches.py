@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Generator, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -106,11 +107,12 @@ class Batches:
 
     def __init__(
         self, make: Callable[..., Any], length: int | None = None, class_weight: Mapping[Any, Any] | None = None,
-        on_epoch_end=None, varies: bool = False,
+        on_epoch_end=None, varies: bool = False, on_epoch_begin=None,
     ):
         self._make, self._length, self.varies = make, length, varies
         self._weights = None if class_weight is None else class_weights(class_weight)
         self.on_epoch_end = on_epoch_end or (lambda: None)
+        self.on_epoch_begin = on_epoch_begin or (lambda: None)
 
     def __iter__(self):
         source = iter(self._make())
@@ -177,9 +179,11 @@ def as_batches(
                 f"`sample_weight` argument is not supported when using {kind} as input."
             )
     if isinstance(x, Sequence):
+        count = len(x) if keras_2() else x.num_batches
         return Batches(
-            lambda: _sequence(x, shuffle), len(x), class_weight, x.on_epoch_end, varies=True
-        )
+            lambda: _sequence(x, count, shuffle), count, class_weight, x.on_epoch_end, varies=True,
+            on_epoch_begin=getattr(x, "on_epoch_begin", None),
+        )  # fmt: skip
     if isinstance(x, Dataset):
         if steps is None and parts_of(x).size == INFINITE_CARDINALITY:
             raise ValueError(
@@ -188,6 +192,8 @@ def as_batches(
                 "the dataset)."
             )
         return Batches(lambda: _of_dataset(x), _length(x), class_weight, varies=_varies(x))
+    if isinstance(x, Generator) and not keras_2():
+        return _of_generator(x, class_weight)
     if _is_source(x):
         return Batches(lambda: map(_tensors, x), _length(x), class_weight, varies=True)
     return _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight)
@@ -234,9 +240,20 @@ def _tensors(batch):
     return nest.map_structure(as_tensor, tuple(batch) if isinstance(batch, list) else batch)
 
 
-def _sequence(sequence, shuffle: bool):
-    order = np.arange(len(sequence))
-    if shuffle:
+def _of_generator(generator: Generator[Any, Any, Any], class_weight):
+    """The batches of a generator. Keras 3 looks at the first two, and begins every pass with them."""
+    first = list(itertools.islice(generator, 2))
+    if not first:
+        raise ValueError(
+            "When passing a Python generator to a Keras model, the generator must yield at least one batch. "
+            "Received an empty generator."
+        )
+    return Batches(lambda: map(_tensors, itertools.chain(first, generator)), None, class_weight, varies=True)
+
+
+def _sequence(sequence, count: int | None, shuffle: bool):
+    order: Any = itertools.count() if count is None else np.arange(count)
+    if shuffle and count is not None:
         np.random.shuffle(order)
     for i in order:
         yield _tensors(sequence[int(i)])

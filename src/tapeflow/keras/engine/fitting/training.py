@@ -31,7 +31,7 @@ from tapeflow.keras.engine.fitting.batches import (
     unpack,
 )
 from tapeflow.keras.engine.fitting.compiled import CompiledLoss, CompiledMetrics
-from tapeflow.keras.engine.fitting.epochs import Epochs, length_of
+from tapeflow.keras.engine.fitting.epochs import Epochs, epochs_of, length_of
 from tapeflow.keras.engine.fitting.stepping import Step
 from tapeflow.keras.utils.progress import in_order_of_release
 from tapeflow.ops.array.joining import concat
@@ -566,7 +566,7 @@ class Training:
         self._step("train", batches)
         logs = None
         run.on_train_begin()
-        source = Epochs(batches, steps_per_epoch, self.steps_per_execution)
+        source = epochs_of(batches, steps_per_epoch, self.steps_per_execution)
         first = self._initial_epoch(initial_epoch, run)
         for epoch in range(first, epochs):
             self.reset_metrics()
@@ -576,7 +576,7 @@ class Training:
                 run.on_train_batch_begin(step)
                 data_logs = source.call(function, iterator)
                 if data_logs is None:
-                    break
+                    continue
                 logs = data_logs
                 run.on_train_batch_end(source.last, logs)
                 if self.stop_training:
@@ -586,7 +586,7 @@ class Training:
             run.set_steps(source.length)
             logs = {} if logs is None else in_order_of_release(_numbers(logs))
             logs |= validate(epoch)
-            batches.on_epoch_end()
+            source.ended()
             # In Keras 3 `on_train_end` is not given what callbacks add to the logs of an epoch.
             run.on_epoch_end(epoch, logs if keras_2() else in_order_of_release(logs))
             if self.stop_training or source.exhausted:
@@ -655,12 +655,12 @@ class Training:
         self._step("test", batches)
         run.on_test_begin()
         logs = None
-        source = Epochs(batches, steps, self.steps_per_execution)
+        source = epochs_of(batches, steps, self.steps_per_execution)
         for step, iterator in source.epoch():
             run.on_test_batch_begin(step)
             data_logs = source.call(function, iterator)
             if data_logs is None:
-                break
+                continue
             logs = data_logs
             run.on_test_batch_end(source.last, logs)
         if logs is None:
@@ -709,12 +709,12 @@ class Training:
         self._step("predict", batches)
         run.on_predict_begin()
         outputs = []
-        source = Epochs(batches, steps, self.steps_per_execution)
+        source = epochs_of(batches, steps, self.steps_per_execution, reset=False)
         for step, iterator in source.epoch():
             run.on_predict_batch_begin(step)
             result = source.call(function, iterator)
             if result is None:
-                break
+                continue
             outputs.append(result)
             shown = result if keras_2() else nest.map_structure(_array, result)
             run.on_predict_batch_end(source.last, {"outputs": shown})
