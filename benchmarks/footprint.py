@@ -56,7 +56,7 @@ def main(package):
         "import": seconds,
         "rss": resident,
         "installed": installed_size(package, module),
-        "version": f"{package} {module.__version__}",
+        "version": module.version.GIT_VERSION if package == "tapeflow" else f"{package} {module.__version__}",
     }
     if package == "tapeflow":
         loaded = [m for m in sys.modules if any(m == f or m.startswith(f + ".") for f in FOREIGN)]

@@ -13,7 +13,6 @@ looked at while it is timed, or random, has a third part: the expression whose v
 import argparse
 import gc
 import importlib
-import importlib.metadata
 import json
 import subprocess
 import sys
@@ -75,7 +74,8 @@ def flat(value):
 
 
 def version(package):
-    return f"{package} {importlib.import_module(package).__version__}"
+    module = importlib.import_module(package)
+    return module.version.GIT_VERSION if package == "tapeflow" else f"{package} {module.__version__}"
 
 
 def least_time(statement, names, seconds):

@@ -19,7 +19,7 @@ from sbom import bill
 ROOT = Path(__file__).parent.parent
 # Where the version stands, and the pattern of its line.
 PLACES = {
-    "src/tapeflow/__init__.py": r'^__version__ = "(.+)"$',
+    "src/tapeflow/core/release.py": r'^GIT_VERSION = "tapeflow-(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
     "CHANGELOG.md": r"^## ([\d.]+)",
 }

@@ -13,7 +13,6 @@ from tapeflow.api import providers as _providers
 from tapeflow.api.namespaces import extend as _extend
 from tapeflow.api.namespaces import namespace as _namespace
 
-__version__ = "0.1.0"
 __getattr__, __dir__, __all__ = _namespace(
     __name__, "__internal__", "autodiff", "compat", "contrib", "data", "distribute", "estimator", "experimental",
     "feature_column", "keras", "layers", "lite", "ragged", "raw_ops", "saved_model", "summary", "sysconfig", "test",

@@ -102,6 +102,7 @@ from tapeflow.core.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
 from tapeflow.core.log import get_logger as get_logger
 from tapeflow.core.release import COMPILER_VERSION as __compiler_version__
 from tapeflow.core.release import GIT_VERSION as __git_version__
+from tapeflow.core.release import VERSION as __version__
 from tapeflow.core.sparse_tensor import SparseTensor as SparseTensor
 from tapeflow.core.sparse_tensor import SparseTensorSpec as SparseTensorSpec
 from tapeflow.core.specs.none_spec import NoneTensorSpec as NoneTensorSpec
@@ -311,7 +312,6 @@ from tapeflow.ops.string.fingerprint import fingerprint as fingerprint
 from tapeflow.ops.string.numbers import as_string as as_string
 from tapeflow.v1.gradient_registry import RegisterGradient as RegisterGradient
 from tapeflow.v1.gradient_registry import no_gradient as no_gradient
-__version__: str
 __all__ = [
     "AggregationMethod",
     "Assert",

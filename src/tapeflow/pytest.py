@@ -27,4 +27,4 @@ def pytest_report_header(config: Any) -> str:
     """What stands at the head of the report."""
 
     names = "1.x" if config.getoption("--tapeflow-v1") or os.environ.get("TAPEFLOW_V1") else "2.x"
-    return f"tensorflow: tapeflow {tapeflow.__version__}, the names of {names}"
+    return f"tensorflow: {tapeflow.version.GIT_VERSION}, the names of {names}"

@@ -581,6 +581,7 @@ def test_attributes_that_are_not_followed():
 
 
 def test_versions():
+    assert tf.__version__ == tf.version.VERSION == tf.compat.v2.__version__  # programs choose their ways by it
     assert tf.__git_version__ == tf.version.GIT_VERSION
     assert tf.__compiler_version__ == tf.version.COMPILER_VERSION
 

@@ -99,9 +99,7 @@ class Finder:
 
     def _root(self) -> ModuleType:
         if not self.v1:
-            module = _thin("tensorflow", providers.load("names"))
-            module.__dict__["__version__"] = VERSION
-            return module
+            return _thin("tensorflow", providers.load("names"))
         v1 = providers.load("names").compat.v1
         module = _served("tensorflow", _Of1x(v1))
         version = _thin("tensorflow.version", v1.version)

@@ -18,7 +18,7 @@ core.files.libraries: load_library load_op_library
 core.files.tensor_proto: make_ndarray make_tensor_proto
 core.indexed_slices: IndexedSlices IndexedSlicesSpec
 core.log: get_logger
-core.release: __compiler_version__=COMPILER_VERSION __git_version__=GIT_VERSION
+core.release: __compiler_version__=COMPILER_VERSION __git_version__=GIT_VERSION __version__=VERSION
 core.sparse_tensor: SparseTensor SparseTensorSpec
 core.specs.none_spec: NoneTensorSpec
 core.specs.tensor_spec: TensorSpec TypeSpec

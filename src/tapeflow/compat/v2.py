@@ -3,11 +3,6 @@
 from typing import Any
 
 from tapeflow.api import providers
-from tapeflow.core.release import COMPILER_VERSION, GIT_VERSION, VERSION
-
-__version__ = VERSION
-__git_version__ = GIT_VERSION
-__compiler_version__ = COMPILER_VERSION
 
 
 def __getattr__(name: str) -> Any:

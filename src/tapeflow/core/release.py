@@ -5,7 +5,7 @@ import os
 from tapeflow.api import api_value
 
 VERSION = "2.21.0"
-api_value("VERSION", "version.VERSION", v1=("VERSION", "__version__"))
+api_value("VERSION", "version.VERSION", "__version__", v1=("VERSION", "__version__"))
 GIT_VERSION = "tapeflow-0.1.0"
 api_value("GIT_VERSION", "version.GIT_VERSION", "__git_version__", v1="GIT_VERSION")
 COMPILER_VERSION = ""
