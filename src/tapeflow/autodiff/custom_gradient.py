@@ -78,7 +78,10 @@ class _WithGradient:
 
 
 def _called(f, args: Sequence[TensorLike], kwargs: dict[str, Any]):
-    args = nest.map_structure(convert_to_tensor, args)
+    if context.executing_eagerly():
+        args = nest.map_structure(convert_to_tensor, args)
+    else:  # of this graph, as what `f` makes of them is: its gradient function may hold either
+        args = nest.map_structure(context.current_graph().as_tensor, args)
     watcher = GradientTape()
     with watcher:
         returned = f(*args, **kwargs)

@@ -256,9 +256,7 @@ class Differentiated:
                 reached.append((k, len(parts)))
                 outputs += [building.as_symbolic(back, part) for part in parts]
             back.outputs = outputs
-        kept = [outer for outer, _ in back.captures]
-        # What it reads comes as arguments.
-        back.set_captures(())
+        kept = back.hand_captures()
         return type(self.compiled)(back), kept, reached
 
     def backward(self, dys: dict[int, Any], kept: list[Any], results: list[Any]) -> list[Any]:

@@ -65,6 +65,7 @@ class FuncGraph(Graph):
         self.enclosing_graph = context.current_graph()
         self.capture_by_value = capture_by_value
         self._captured: dict[int, tuple[Any, SymbolicTensor]] = {}
+        self._handed: dict[int, tuple[Any, SymbolicTensor]] | None = None
         self._variables: dict[int, Any] = {}
         # Where variables that are created go; None: none may be created. See function.Function.
         self.created_variables: list[Any] | None = []
@@ -103,6 +104,14 @@ class FuncGraph(Graph):
     def set_captures(self, pairs: Iterable[tuple[Any, SymbolicTensor]]) -> None:
         """Let placeholders stand for these tensors from outside, and for no others."""
         self._captured = {id(outer): (outer, inner) for outer, inner in pairs}
+
+    def hand_captures(self) -> list[Any]:
+        """Turn the captures into arguments: the tensors from outside, which the caller gives from now on.
+
+        What reads one of them later (a gradient's own gradient) gets the argument; others are out of scope.
+        """
+        self._handed, self._captured = self._captured, {}
+        return [outer for outer, _ in self._handed.values()]
 
     def drop_capture(self, tensor: Any) -> None:
         """Let nothing stand for a tensor from outside."""
@@ -143,6 +152,8 @@ class FuncGraph(Graph):
             if tensor.op.graph is self:
                 return tensor
         known = self._captured.get(id(tensor))
+        if known is None and self._handed is not None:
+            known = self._handed.get(id(tensor))
         if known is not None:
             return known[1]
         if isinstance(tensor, _Eager):
@@ -181,7 +192,7 @@ class FuncGraph(Graph):
         self.__dict__.setdefault("_constants", {})[id(tensor)] = (tensor, made)
 
     def _from_outer(self, tensor: SymbolicTensor) -> SymbolicTensor:
-        graph = self.enclosing_graph
+        graph = self.enclosing_graph if self._handed is None else None
         while graph is not None and graph is not tensor.op.graph:
             graph = graph.enclosing_graph
         if graph is None:

@@ -277,7 +277,7 @@ class Graph(Scopes, Collections, Elements):
             {},
             "IdentityN",
         )
-        op.custom_gradient = lambda _, *dys: [None] * count + backward(*dys[:count])
+        op.custom_gradient = copied_tensors.kept(lambda _, *dys: [None] * count + backward(*dys[:count]))
         return [op.add_output(x.dtype, x.shape_tuple) for x in own[:count]]
 
     # What others make of it.

@@ -22,7 +22,7 @@ def test_unstack_scatter_split_and_concat():
     np.testing.assert_array_equal(array.concat().numpy(), [1, 2])
     array = tf.TensorArray(tf.float32, 3).scatter([2, 0], tf.constant([1.0, 2.0]))
     np.testing.assert_array_equal(array.gather([0, 2]).numpy(), [2, 1])
-    array = tf.TensorArray(tf.float32, 2, infer_shape=False).split([1.0, 2.0, 3.0], [1, 2])
+    array = tf.TensorArray(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 2])
     np.testing.assert_array_equal(array.read(1).numpy(), [2, 3])
 
 

@@ -29,6 +29,23 @@ def copied(body: Callable[..., Any], copy: Callable[[Any], Any]) -> Iterator[Non
         _bodies.stack = before
 
 
+def kept(gradient: Callable[..., Any]) -> Callable[..., Any]:
+    """A gradient function made while others run, for whose tensors the same copies stand when it runs itself."""
+    made_in = _bodies.stack
+    if not made_in:
+        return gradient
+
+    def running(*args: Any) -> Any:
+        before = _bodies.stack
+        _bodies.stack = (*before, *made_in)  # what has been copied since then was made of these copies
+        try:
+            return gradient(*args)
+        finally:
+            _bodies.stack = before
+
+    return running
+
+
 def newest(tensor: Any) -> Any:
     """The copy of a tensor in the graphs being built; the tensor itself where its graph was not copied."""
     for body, copy in reversed(_bodies.stack):

@@ -19,6 +19,7 @@ from tapeflow.keras.engine.layer_losses import LayerLosses
 from tapeflow.keras.engine.layer_weights import LayerWeights
 from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.symbolic_calls import symbolic_outputs
+from tapeflow.keras.session import set_values, values_of
 
 
 def _plain(shape: Sequence[Any]):
@@ -225,8 +226,8 @@ class Protocol(Called, LayerWeights, LayerLosses):
 
     def save_own_variables(self, store):
         """Puts the layer's own variables into a store, by number."""
-        for number, variable in enumerate(self._own_variables()):
-            store[str(number)] = variable.numpy()
+        for number, value in enumerate(values_of(self._own_variables())):
+            store[str(number)] = value
 
     def load_own_variables(self, store):
         """Takes the layer's own variables out of a store. Raises ValueError where they do not fit."""
@@ -236,8 +237,7 @@ class Protocol(Called, LayerWeights, LayerLosses):
                 f"Layer '{self.name}' expected {len(variables)} variables, but received "
                 f"{len(store.keys())} variables during loading. Expected: {[v.name for v in variables]}"
             )
-        for number, variable in enumerate(variables):
-            variable.assign(np.asarray(store[str(number)]))
+        set_values([(variable, np.asarray(store[str(number)])) for number, variable in enumerate(variables)])
 
     def _own_variables(self):
         """The variables that belong to no layer inside, in the order of files: those to train first."""

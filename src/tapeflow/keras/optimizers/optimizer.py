@@ -733,8 +733,8 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
 
     def save_own_variables(self, store):
         """Puts the values of the variables in a dict, by number."""
-        for i, variable in enumerate(self._saved_variables()):
-            store[str(i)] = variable.numpy()
+        for i, value in enumerate(values_of(self._saved_variables())):
+            store[str(i)] = value
 
     def load_own_variables(self, store: dict[str, Any]):
         """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
@@ -751,8 +751,7 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
                 f"{len(own)} variables whereas the saved optimizer has {len(store.keys())} "
                 "variables."
             )
-        for i, variable in enumerate(own):
-            variable.assign(np.asarray(store[str(i)]))
+        set_values([(variable, np.asarray(store[str(i)])) for i, variable in enumerate(own)])
 
     # Checkpoints
 

@@ -65,7 +65,7 @@ def suppress(
 ):
     """(indices, scores) of the boxes that stay, best first, at most `limit`.
 
-    With `sigma` scores shrink by overlap (Bodla et al., "Soft-NMS", 2017) instead of being dropped at `threshold`.
+    With `sigma` scores shrink by overlap (Bodla et al., "Soft-NMS", 2017), and `threshold` drops none.
     """
     scores = np.asarray(scores)
     candidates = [(-float(s), i, 0) for i, s in enumerate(scores.tolist()) if s > least]
@@ -82,8 +82,7 @@ def suppress(
                 if (likeness > threshold).any():
                     continue
             else:
-                weights = np.where(likeness <= threshold, np.exp(scale * likeness**2), 0)
-                for weight in weights[::-1]:
+                for weight in np.exp(scale * likeness**2)[::-1]:
                     score *= float(weight)
                     if score <= least:
                         break
@@ -304,6 +303,7 @@ def _(rng: SampleGenerator):
     soft, all_, zero = (np.array(v, np.float32) for v in (0.5, 1.0, 0.0))
     boxes, scores, limit = _BOXES, _SCORES, np.array(6, np.int32)
     yield Sample(boxes, scores, limit, all_, zero, soft, differentiable=False)
+    yield Sample(boxes, scores, limit, soft, zero, soft, differentiable=False)
     yield Sample(
         boxes, scores, limit, all_, zero, soft, pad_to_max_output_size=True, differentiable=False
     )
@@ -324,8 +324,10 @@ def _(boxes, scores, limit, threshold, least, sigma, pad_to_max_output_size):
         found.append(left[best])
         for i in waiting:
             likeness = overlap(i, best)
-            soft = np.exp(-0.5 * likeness**2 / sigma) if sigma > 0 else 1.0
-            left[i] *= soft if likeness <= threshold else 0.0
+            if sigma > 0:
+                left[i] *= np.exp(-0.5 * likeness**2 / sigma)
+            elif likeness > threshold:
+                left[i] = 0.0
     length = int(limit) if pad_to_max_output_size else len(kept)
     indices, values = np.zeros(length, np.int32), np.zeros(length, np.float32)
     indices[: len(kept)], values[: len(kept)] = kept, found

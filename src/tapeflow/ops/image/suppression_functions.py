@@ -63,7 +63,7 @@ def non_max_suppression_with_scores(
       boxes: `[n, 4]`, two opposite corners (y1, x1, y2, x2) each.
       scores: `[n]`, of the dtype of `boxes`.
       max_output_size: the largest number of boxes to choose, an int32 scalar.
-      iou_threshold: the largest intersection over union that two boxes may have.
+      iou_threshold: the largest intersection over union that two boxes may have, unless `soft_nms_sigma` is positive.
       score_threshold: boxes with no larger score are left out.
       soft_nms_sigma: if positive, overlap with a chosen box lowers a score instead of removing the box (Soft-NMS,
         Bodla et al., arXiv:1704.04503).

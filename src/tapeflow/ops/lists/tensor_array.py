@@ -336,8 +336,8 @@ class TensorArray:
                 f"({len(self._tensors)} vs. {len(sizes)}), and the TensorArray is not marked as "
                 "dynamically resizeable."
             )
-        self._tensors = [None] * len(sizes)
-        return self._written(enumerate(split(value, sizes)))
+        self._tensors = list(split(value, sizes))  # of as many shapes as there are lengths: nothing is learnt of these
+        return self
 
     @_of_its_kind
     def close(self, name: str | None = None):

@@ -33,6 +33,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.ragged.axis import positive_axis
+from tapeflow.ops.ragged.partitions import READ_SPLITS, required
 from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.static import static_value
 
@@ -188,8 +189,10 @@ def _from_deep(tensor, sizes, lengths, padding: str, ragged_rank, kind):
 
 def to_sparse(ragged: RaggedTensor):
     kind = dtypes.int64
-    splits = [cast(s, kind) for s in ragged.nested_row_splits]
-    values = ragged.flat_values
+    splits, values = [], ragged
+    while isinstance(values, RaggedTensor):
+        splits.append(cast(required(True, values.values, values.row_splits, READ_SPLITS), kind))
+        values = values.values
     count = cast(Shape(values)[0], kind)
     at = range_(count)
     columns = []

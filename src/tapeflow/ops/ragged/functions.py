@@ -133,7 +133,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None):
       A `tf.RaggedTensor`; a tensor where the mask is a vector and `data` is dense.
 
     Raises:
-      ValueError: for a mask of another dtype, and a scalar.
+      ValueError: for a mask of another dtype, of unknown rank, without or with other dimensions.
       InvalidArgumentError: for a mask with other rows than `data`.
 
     >>> tf.ragged.boolean_mask([[1, 2, 3], [4, 5, 6]], [[True, False, True], [False, False, True]])
@@ -141,9 +141,14 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None):
     """
     data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask, dtypes.bool)
     if mask.dtype != dtypes.bool:
-        raise ValueError(f"mask must have dtype bool, got {mask.dtype.name}")
+        raise ValueError(
+            f"Tensor conversion requested dtype bool for RaggedTensor with dtype {mask.dtype.name}: {mask!r}."
+        )
+    if mask.shape.rank is None:
+        raise ValueError("mask.shape.ndims must be known statically.")
     if mask.shape.rank == 0:
         raise ValueError("mask cannot be scalar.")
+    data.shape[: mask.shape.rank].assert_is_compatible_with(mask.shape)
     if not isinstance(mask, RaggedTensor) and mask.shape.rank == 1:
         return gather_rows(data, dense_layout.reshape(where(mask), [-1]))
     if not isinstance(mask, RaggedTensor):
@@ -151,7 +156,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None):
     if not isinstance(data, RaggedTensor):
         data = RaggedTensor.from_tensor(data, ragged_rank=1)
     check = assert_equal_v1(data.row_splits, cast(mask.row_splits, data.row_splits.dtype),
-                            message="The rows of data and mask differ")  # fmt: skip
+                            message="Inputs must have identical ragged splits")  # fmt: skip
     with control_dependencies([] if check is None else [check]):
         inner = mask.values
         if isinstance(inner, RaggedTensor) or inner.shape.rank != 1:

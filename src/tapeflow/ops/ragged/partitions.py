@@ -88,6 +88,15 @@ def _splits_asserted(splits: Any, count: Any) -> list[Any]:
     ]
 
 
+def _splits_read(splits: Any, count: Any) -> list[Any]:
+    end = "Final value of ragged splits must match the length the corresponding ragged values."
+    return [
+        assert_equal_v1(splits[0], cast(0, splits.dtype), message="First value of ragged splits must be 0."),
+        _rising(splits, "Ragged splits should be non decreasing"),
+        assert_equal_v1(splits[-1], count, message=end),
+    ]
+
+
 def _lengths_hold(lengths: np.ndarray, count: int) -> bool:
     return bool((lengths >= 0).all() and lengths.sum() == count)
 
@@ -137,6 +146,7 @@ def _uniform_asserted(length: Any, count: Any, rows: Any) -> list[Any]:
 
 
 SPLITS = Check(_splits_hold, _splits_asserted)
+READ_SPLITS = Check(_splits_hold, _splits_read)  # of a tensor that was made without being validated
 LENGTHS = Check(_lengths_hold, _lengths_asserted)
 ROWIDS = Check(_rowids_hold, _rowids_asserted)
 UNIFORM = Check(_uniform_holds, _uniform_asserted)

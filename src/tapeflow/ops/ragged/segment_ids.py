@@ -8,8 +8,11 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
+from tapeflow.ops.math.cumulative import cumsum
+from tapeflow.ops.ragged.tensor import rowids_of_splits
+from tapeflow.ops.statistics.bincount import bincount
 
 
 @public
@@ -45,8 +48,8 @@ def segment_ids_to_row_splits(
     """Tell where rows begin, from the row of each value.
 
     Args:
-      segment_ids: a sorted int32 or int64 vector.
-      num_segments: how many rows there are; None: as many as `segment_ids` names.
+      segment_ids: an int32 or int64 vector, in any order: rows are only counted.
+      num_segments: how many rows there are, the values of others being left out; None: as many as `segment_ids` names.
       out_type: the dtype of the result; None: that of `segment_ids`.
       name: a name for the operation (optional).
 
@@ -54,14 +57,20 @@ def segment_ids_to_row_splits(
       A vector of one number more than rows.
 
     Raises:
-      ValueError: for another dtype, and where `segment_ids` is no vector.
+      TypeError: for another dtype.
+      ValueError: where `segment_ids` is no vector.
+      InvalidArgumentError: for negative numbers.
 
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2])
     <tf.Tensor: shape=(4,), dtype=int64, numpy=array([0, 2, 2, 3])>
     """
     ids = convert_to_tensor(segment_ids, dtype_hint=dtypes.int64)
     if ids.dtype not in (dtypes.int32, dtypes.int64):
-        raise ValueError("segment_ids must have dtype int32 or int64")
+        raise TypeError(
+            "Argument `tensor` (name: segment_ids) must be of type integer. "
+            f"Received `tensor` = {segment_ids!r} of dtype: {ids.dtype}"
+        )
     ids.shape.assert_has_rank(1)
-    splits = RaggedTensor.from_value_rowids(ids, ids, num_segments, validate=False).row_splits
-    return splits if out_type is None else cast(splits, out_type)
+    kind = ids.dtype if out_type is None else dtypes.as_dtype(out_type)
+    lengths = bincount(ids, minlength=num_segments, maxlength=num_segments, dtype=kind)
+    return concat([[0], cumsum(lengths)], 0)

@@ -10,8 +10,10 @@ from tapeflow import protos
 from tapeflow.checkpoint.bundle import BundleReader
 from tapeflow.checkpoint.objects import restore_objects
 from tapeflow.core.annotations import PathLike
+from tapeflow.core.context import current_graph
 from tapeflow.core.tracking.trackable import restorable_children
 from tapeflow.keras.engine.tracking import Node
+from tapeflow.keras.session import get_session
 from tapeflow.saved_model import reading
 from tapeflow.saved_model.partial import load_partial
 
@@ -70,7 +72,10 @@ def restore(model: Model, path: PathLike):
 
     The optimizer, when it comes, has another layout.
     """
-    restore_objects(Node(model._restorable_children), os.path.join(path, _CHECKPOINT)).assert_existing_objects_matched()
+    status = restore_objects(Node(model._restorable_children), os.path.join(path, _CHECKPOINT))
+    status.assert_existing_objects_matched()
+    if current_graph() is not None:
+        status.run_restore_ops(get_session())
     learned = _learning_layers(model, reading.parse(path).meta_graphs[0].object_graph_def.nodes)
     if learned:
         saved = load_partial(path, list(learned))
