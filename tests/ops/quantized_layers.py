@@ -109,10 +109,49 @@ def convolutions(tf, rng):
             yield name, image_layer(tf, rng, name, both[-1], "quint8", False, strides=[1, 2, 2, 1], padding="VALID")
 
 
+def images(tf, rng):
+    """(name, its arguments) of normalizations and resizings."""
+    x = levels(tf, rng, "quint8", 2, 5, 6, 3)
+    for low, high in ((-1.0, 2.0), (0.0, 9.0)):
+        channels = {f"{n}{end}": v for n in ("m", "v", "beta", "gamma") for end, v in (
+            ("", levels(tf, rng, "quint8", 3)), ("_min", low), ("_max", high))}  # fmt: skip
+        channels |= {"v_min": 0.0}
+        for scaled in (False, True):
+            yield "QuantizedBatchNormWithGlobalNormalization", {
+                "t": x, "t_min": low, "t_max": high, **channels, "out_type": tf.qint32, "variance_epsilon": 0.01,
+                "scale_after_normalization": scaled,
+            }  # fmt: skip
+        for attrs in ({}, {"output_range_given": True, "given_y_min": -1.0, "given_y_max": 3.0},
+                      {"variance_epsilon": 2.0, "min_separation": 9.0}):  # fmt: skip
+            yield "QuantizedInstanceNorm", {"x": x, "x_min": low, "x_max": high, **attrs}
+        wide = tf.constant(rng.integers(-(2**31), 2**31, (1, 4, 5, 2)), tf.qint32)
+        for image in (x, wide, tf.constant(rng.normal(size=(1, 3, 3, 2)), tf.float32)):
+            for attrs in ({}, {"align_corners": True}, {"half_pixel_centers": True},
+                          {"align_corners": True, "half_pixel_centers": True}):  # fmt: skip
+                for size in ([7, 9], [2, 4], [10, 12]):
+                    yield "QuantizedResizeBilinear", {"images": image, "size": size, "min": low, "max": high, **attrs}
+
+
+def channels(tf, rng):
+    """(name, its arguments) of changes of the range of each channel."""
+    for least, most in ((-(2**31), 2**31), (0, 2**31), (-900, 1000)):
+        given = {
+            "input": tf.constant(rng.integers(least, most, (2, 3, 2, 5)), tf.qint32),
+            "input_min": tf.constant(-rng.uniform(1, 9, 5).astype(np.float32)),
+            "input_max": tf.constant(rng.uniform(1, 9, 5).astype(np.float32)),
+        }  # fmt: skip
+        for clip in (1e6, 2.0):
+            yield "RequantizationRangePerChannel", {**given, "clip_value_max": clip}
+        for low, high in ((-1.0, 2.0), (-4e-6, 2e-6), (-30.0, 6.0)):
+            for kind in (tf.quint8, tf.qint8):
+                ends = {"requested_output_min": low, "requested_output_max": high}
+                yield "RequantizePerChannel", {**given, **ends, "out_type": kind}
+
+
 def main(package, answers):
     tf = importlib.import_module(package)
     found = []
-    for make in (products, convolutions):
+    for make in (products, convolutions, images, channels):
         with tf.Graph().as_default():
             calls = [(n, getattr(tf.raw_ops, n)(**arguments)) for n, arguments in make(tf, np.random.default_rng(1))]
             session = tf.compat.v1.Session()

@@ -82,10 +82,25 @@ def test_results_are_those_of_tensorflow(tmp_path):
     """Its kernels are those of oneDNN. The two ways of a float into 32 bits differ by one where it is nearly half."""
     theirs = answers(os.environ["TF_PYTHON"], "tensorflow", tmp_path / "theirs.json")
     ours = answers(sys.executable, "tapeflow", tmp_path / "ours.json")
-    assert len({name for name, _ in theirs}) == 20
+    assert len({name for name, _ in theirs}) == 25
     for (name, found), (also, wanted) in zip(ours, theirs, strict=True):
         assert name == also
         assert not isinstance(wanted, str), wanted
         wide = len(wanted) > 1 and "Requantize" not in name
         for at, (x, y) in enumerate(zip(found, wanted, strict=True)):
             np.testing.assert_allclose(x, y, rtol=1e-5, atol=1 if wide and at == 0 else 1e-5, err_msg=name)
+
+
+@pytest.mark.oracle
+@pytest.mark.skipif("TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")
+def test_every_op_of_tensorflow_on_quantized_numbers_is_a_row():
+    program = (
+        "import tensorflow as tf; from tensorflow.python.framework import kernels as k; "
+        "print(*(n for n in dir(tf.raw_ops) if 'quantiz' in n.lower() and k.get_registered_kernels_for_op(n).kernel))"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    command = [os.environ["TF_PYTHON"], "-c", program]
+    done = subprocess.run(command, check=True, env=environment, capture_output=True, text=True, timeout=600)
+    names = done.stdout.split()
+    assert len(names) > 50
+    assert [name for name in names if not hasattr(tf.raw_ops, name)] == []

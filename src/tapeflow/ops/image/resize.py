@@ -72,7 +72,7 @@ def _spread(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width
     return xp.einsum("nyjc,jx->nyxc", g, columns.matrix(width).astype(exact)).astype(dtype)
 
 
-def _checked(images, size) -> tuple[int, int]:
+def checked_images(images, size) -> tuple[int, int]:
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{shape_text(images.shape)}")
     if size.ndim != 1:
@@ -122,7 +122,7 @@ def _positions(size: int, out: int, align_corners: bool, half_pixel_centers: boo
     return (at + half) * scale - half if half_pixel_centers else at * scale
 
 
-def _bilinear(size, out, align_corners: bool, half_pixel_centers: bool) -> Taps:
+def bilinear_taps(size, out, align_corners: bool, half_pixel_centers: bool) -> Taps:
     at = _positions(size, out, align_corners, half_pixel_centers)
     low = np.floor(at)
     part = (at - low)[:, None]
@@ -138,10 +138,10 @@ def _precise(taps: Taps, dtype) -> Taps:
 
 def resized_by_lines(xp: ModuleType, images, size, align_corners: bool):
     """Images resized with interpolation between pixels, in their own precision where it is that of float64."""
-    height, width = _checked(images, size)
+    height, width = checked_images(images, size)
     exact = np.float64 if images.dtype == np.float64 else np.float32
     rows, columns = (
-        _precise(_bilinear(old, new, align_corners, False), exact).matrix(old)
+        _precise(bilinear_taps(old, new, align_corners, False), exact).matrix(old)
         for old, new in zip(images.shape[1:3], (height, width), strict=True)
     )
     x = xp.einsum("nyxc,jx->nyjc", images.astype(exact), columns)
@@ -275,11 +275,11 @@ def _place(size, out, i, align_corners: bool, half_pixel_centers: bool):
 @op("ResizeBilinear", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
 def ResizeBilinear(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
-    height, width = _checked(images, size)
+    height, width = checked_images(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
-    rows = _bilinear(images.shape[1], height, *flags)
-    return _resized(xp, images, rows, _bilinear(images.shape[2], width, *flags))
+    rows = bilinear_taps(images.shape[1], height, *flags)
+    return _resized(xp, images, rows, bilinear_taps(images.shape[2], width, *flags))
 
 
 ResizeBilinear.batching(batching.folded(0))
@@ -314,7 +314,7 @@ def ResizeBilinearGrad(
     height, width = original_image.shape[1:3]
     flags = (align_corners, half_pixel_centers)
     rows, columns = (
-        _bilinear(n, out, *flags) for n, out in zip((height, width), grads.shape[1:3], strict=True)
+        bilinear_taps(n, out, *flags) for n, out in zip((height, width), grads.shape[1:3], strict=True)
     )
     return _spread(xp, grads, rows, columns, height, width, original_image.dtype)
 
@@ -358,7 +358,7 @@ ResizeBilinearGrad.reference(_transposed(ResizeBilinear.formula))
 @op("ResizeNearestNeighbor", "images: T, size: int32 -> resized_images: T", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
 def ResizeNearestNeighbor(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
-    height, width = _checked(images, size)
+    height, width = checked_images(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
     rows = _nearest(images.shape[1], height, *flags)
@@ -400,7 +400,7 @@ _NEAREST_GRADS = (
 @op("ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T",
     types={"T": _NEAREST_GRADS}, attrs=_CENTERS, shape=_rule)  # fmt: skip
 def ResizeNearestNeighborGrad(xp, grads, size, align_corners, half_pixel_centers):
-    height, width = _checked(grads, size)
+    height, width = checked_images(grads, size)
     flags = (align_corners, half_pixel_centers)
     rows = _nearest(height, grads.shape[1], *flags)
     columns = _nearest(width, grads.shape[2], *flags)
@@ -437,7 +437,7 @@ def _(grads, size, **attrs):
 @op("ResizeBicubic", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs=_CENTERS, shape=_rule)  # fmt: skip
 def ResizeBicubic(xp: ModuleType, images: Array, size: Array, align_corners, half_pixel_centers):
-    height, width = _checked(images, size)
+    height, width = checked_images(images, size)
     _require_one(align_corners, half_pixel_centers)
     flags = (align_corners, half_pixel_centers)
     rows = _bicubic(images.shape[1], height, *flags)
@@ -504,7 +504,7 @@ ResizeBicubicGrad.reference(_transposed(ResizeBicubic.formula))
 @op("ResizeArea", "images: T, size: int32 -> resized_images: float32", types={"T": IMAGES},
     attrs={"align_corners": False}, shape=_rule)  # fmt: skip
 def ResizeArea(xp: ModuleType, images: Array, size: Array, align_corners: bool):
-    height, width = _checked(images, size)
+    height, width = checked_images(images, size)
     rows = _area(images.shape[1], height, align_corners)
     return _resized(xp, images, rows, _area(images.shape[2], width, align_corners))
 
@@ -553,7 +553,7 @@ def _translations(shape, size, scale, translation, kernel_type, antialias: bool)
 @op("ScaleAndTranslate", "images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32",
     types={"T": IMAGES}, attrs=_KERNEL, shape=_rule)  # fmt: skip
 def ScaleAndTranslate(xp: ModuleType, images, size, scale: Array, translation: Array, kernel_type, antialias):
-    size = _checked(images, size)
+    size = checked_images(images, size)
     taps = _translations(images.shape, size, scale, translation, kernel_type, antialias)
     return _resized(xp, images, *taps)
 

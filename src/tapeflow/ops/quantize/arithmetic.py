@@ -16,9 +16,11 @@ from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg.matmul import MatMul
 from tapeflow.ops.quantize.products import (
+    floats_of,
     integer_of,
     level_of,
     levels,
+    levels_of,
     numbers,
     quantized,
     scalar,
@@ -182,23 +184,12 @@ def _(rng: SampleGenerator):
     yield Sample(x, [6], limits, limits[1], raises=InvalidArgumentError)
 
 
-def _floats(values, low: float, high: float, kind) -> list[np.float32]:
-    """What levels stand for; the lowest one for a whole number of steps."""
-    if low == high:
-        return [np.float32(low)] * len(values)
-    info = integer_of(kind)
-    steps = float(int(info.max) - int(info.min) + 1)
-    scale = (high - low) * (steps / (steps - 1)) / steps
-    first = np.float32(np.round(np.float32(low) / np.float32(scale)) * np.float32(scale))
-    return [np.float32(float(first) + (int(v) - int(info.min)) * scale) for v in values]
-
-
 def _used(input: Any, low: float, high: float) -> tuple[float, float]:
     """The range of the floats that levels stand for, which includes zero."""
     x = numbers(input)
     if not x.size:
         raise invalid("input must not be empty")
-    first, last = _floats((x.min(), x.max()), low, high, input.dtype)
+    first, last = floats_of(np.stack([x.min(), x.max()]), low, high, input.dtype)
     return min(0.0, float(first)), float(last)
 
 
@@ -244,9 +235,7 @@ def _requantized(input, low, high, new_low, new_high, out_type):
         fixed = ((x * scale) >> 32) + middle - (start << _FRACTION)
         y = (fixed + (one >> 1)) >> _FRACTION
     else:
-        floats = _floats(x.ravel(), low, high, input.dtype)
-        y = [level_of(float(v), new_low, new_high, out_type.as_numpy_dtype) for v in floats]
-        y = np.array(y, np.int64).reshape(x.shape)
+        y = levels_of(floats_of(x, low, high, input.dtype), new_low, new_high, out_type.as_numpy_dtype)
     return levels(np.clip(y, info.min, info.max), out_type.as_numpy_dtype)
 
 

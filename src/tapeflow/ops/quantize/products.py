@@ -61,6 +61,13 @@ def scalar(value: Any, name: str) -> float:
     return float(value)
 
 
+def single(value: Any, name: str) -> float:
+    """An end of a range, which may be a vector of one element, too."""
+    if np.size(value) != 1:
+        raise invalid(f"{name} must have 1 element")
+    return float(np.ravel(value)[0])
+
+
 def level_of(value: float, low: float, high: float, kind) -> int:
     """The level that stands for `value`, which may lie outside of the dtype's range."""
     info = integer_of(kind)
@@ -69,6 +76,34 @@ def level_of(value: float, low: float, high: float, kind) -> int:
     steps = float(int(info.max) - int(info.min) + 1)
     scale = steps / ((high - low) * (steps / (steps - 1)))
     return _nearest(value * scale) - _nearest(low * scale) + int(info.min)
+
+
+def round_away(x: Any) -> Any:
+    """The nearest whole numbers; halves are rounded away from zero."""
+    return np.copysign(np.floor(np.abs(x) + x.dtype.type(0.5)), x)
+
+
+def levels_of(values: np.ndarray, low: float, high: float, kind) -> np.ndarray:
+    """The levels of the dtype that stand for `values`, those outside of the range for its ends."""
+    info = integer_of(kind)
+    if low == high:
+        return np.zeros(values.shape, np.int64)
+    steps = float(int(info.max) - int(info.min) + 1)
+    scale = steps / ((high - low) * (steps / (steps - 1)))
+    scaled = np.nan_to_num(values.astype(np.float64) * scale)
+    nearest = round_away(scaled) - _nearest(low * scale) + float(info.min)
+    return np.clip(nearest, info.min, info.max).astype(np.int64)
+
+
+def floats_of(values: np.ndarray, low: float, high: float, kind) -> np.ndarray:
+    """What levels stand for; the lowest one for a whole number of steps."""
+    if low == high:
+        return np.full(values.shape, low, np.float32)
+    info = integer_of(kind)
+    steps = float(int(info.max) - int(info.min) + 1)
+    scale = (high - low) * (steps / (steps - 1)) / steps
+    first = np.float32(np.round(np.float32(low) / np.float32(scale)) * np.float32(scale))
+    return np.asarray(float(first) + (values.astype(np.float64) - float(info.min)) * scale, np.float32)
 
 
 def _nearest(x: float) -> int:

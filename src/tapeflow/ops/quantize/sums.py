@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,15 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.quantize.arithmetic import _floats
-from tapeflow.ops.quantize.products import integer_of, levels, numbers, quantized, scalar
+from tapeflow.ops.quantize.products import (
+    floats_of,
+    integer_of,
+    levels,
+    numbers,
+    quantized,
+    round_away,
+    scalar,
+)
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -36,11 +43,6 @@ def _wide(out_type: DType) -> np.dtype:
     if out_type != dtypes.qint32:
         raise invalid(f"The result must be qint32, got {out_type.name}")
     return np.dtype(out_type.as_numpy_dtype)
-
-
-def _rounded(x: Any) -> np.ndarray:
-    """The nearest whole numbers; halves are rounded away from zero."""
-    return np.copysign(np.floor(np.abs(x) + x.dtype.type(0.5)), x)
 
 
 def _result(total: np.ndarray, reach: float, out_type: DType):
@@ -68,8 +70,8 @@ def QuantizedAdd(xp, x, y, min_x, max_x, min_y, max_y, Toutput):
     reach, total = _reach(limits, 1 << 14), 0
     scale = np.float64((2.0**32 - 1) / (2 * reach))
     for value, (low, high) in ((x, limits[:2]), (y, limits[2:])):
-        floats = np.array(_floats(numbers(value).ravel(), low, high, value.dtype), np.float64).reshape(value.shape)
-        total = total + _rounded(floats * scale) - _rounded(-reach * scale) - 2.0**31
+        floats = floats_of(numbers(value), low, high, value.dtype).astype(np.float64)
+        total = total + round_away(floats * scale) - round_away(-reach * scale) - 2.0**31
     return _result(total, reach, Toutput)
 
 
@@ -119,12 +121,12 @@ def QuantizedBiasAdd(xp, input, bias, min_input, max_input, min_bias, max_bias, 
     # Float arithmetic, of which the last bits of the result are not exact: so TensorFlow adds biases.
     reach, total = _reach(limits, 1 << 17), np.float32(0)
     scale = np.float32((2.0**32 - 1) / (2 * reach))
-    offset = _rounded(np.float32(-reach) * scale) + np.float32(2.0**31)
+    offset = round_away(np.float32(-reach) * scale) + np.float32(2.0**31)
     for value, (low, high) in ((bias, limits[2:]), (input, limits[:2])):
         step = np.float32((high - low) / 255)
-        first = _rounded(np.float32(low) / step) * step
+        first = round_away(np.float32(low) / step) * step
         floats = (numbers(value).astype(np.float32) - integer_of(value.dtype).min) * step + first
-        total = total + (_rounded(floats.astype(np.float32) * scale) - offset).astype(np.float64)
+        total = total + (round_away(floats.astype(np.float32) * scale) - offset).astype(np.float64)
     return _result(total, reach, out_type)
 
 
