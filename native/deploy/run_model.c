@@ -1,6 +1,7 @@
-/* Runs a model once: run_model PLUGIN MODEL INPUT... writes the bytes of the outputs, one after the other, to its
+/* Runs a model once: run_model [--try SECONDS] PLUGIN MODEL INPUT... writes the bytes of the outputs, one after the other, to its
  * standard output. Each INPUT is a file with the bytes of an array, dense, in the machine's byte order. What the model
- * takes and gives is printed to the standard error.
+ * takes and gives is printed to the standard error. With --try, the model is first run in a process of its own, so that one
+ * that the plugin cannot stand is an error, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,12 +62,22 @@ static int run(const tapeflow_model *model, char **files, size_t count) {
 }
 
 int main(int argc, char **argv) {
+  const char *name = argv[0];
+  long seconds = 0;
+  if (argc > 2 && !strcmp(argv[1], "--try")) {
+    seconds = strtol(argv[2], NULL, 10);
+    if (seconds < 1 || seconds > 1000000) argc = 0;
+    argv += 2, argc -= 2;
+  }
   if (argc < 3) {
-    fprintf(stderr, "usage: %s PLUGIN MODEL INPUT...\n", argv[0]);
+    fprintf(stderr, "usage: %s [--try SECONDS] PLUGIN MODEL INPUT...\n", name);
     return 2;
   }
   tapeflow_status status;
-  tapeflow_device *device = tapeflow_device_open(argv[1], &status);
+  tapeflow_device *device = NULL;
+  if (!seconds || !tapeflow_model_try(argv[1], argv[2], (unsigned)seconds, &status)) {
+    device = tapeflow_device_open(argv[1], &status);
+  }
   tapeflow_model *model = device ? tapeflow_model_load(device, argv[2], &status) : NULL;
   if (!model) fprintf(stderr, "error %d: %s\n", (int)status.code, status.message);
   int failed = model ? run(model, argv + 3, (size_t)(argc - 3)) : 1;

@@ -105,6 +105,11 @@ const tapeflow_spec *tapeflow_model_output(const tapeflow_model *model, size_t i
 tapeflow_code tapeflow_model_run(const tapeflow_model *model, const tapeflow_array *inputs, size_t num_inputs,
                                  tapeflow_array *outputs, size_t num_outputs, tapeflow_status *status);
 
+/* Loads the model in a child process and runs it there once on zeros, for at most so many seconds (trial.c). The checksum
+ * finds a damaged file; a module whose checksum was made to fit may make the plugin hang or end its process, and this
+ * makes an error of it. Call it before `tapeflow_device_open` and before the program starts threads, as it forks. */
+tapeflow_code tapeflow_model_try(const char *plugin, const char *path, unsigned seconds, tapeflow_status *status);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,7 @@ from tapeflow.export import program
 HERE = Path(__file__).parent
 DEPLOY = HERE.parents[1] / "native" / "deploy"
 FLAGS = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{DEPLOY}"]
+SOURCES = [DEPLOY / name for name in ("run_model.c", "trial.c", "model.c", "program.c")]
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 LACKING = {"text": "uses a table", "vocabulary": "uses a table"}
 pytestmark = [pytest.mark.xla, pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")]
@@ -49,8 +50,7 @@ def build(target, *sources, flags=()):
 
 @pytest.fixture(scope="module")
 def run_model(tmp_path_factory):
-    sources = [DEPLOY / name for name in ("run_model.c", "model.c", "program.c")]
-    return build(tmp_path_factory.mktemp("c") / "run_model", *sources)
+    return build(tmp_path_factory.mktemp("c") / "run_model", *SOURCES)
 
 
 def written(make, path):
@@ -130,6 +130,24 @@ def test_what_does_not_fit_is_an_error(run_model, tmp_path):
         assert not done.stdout
 
 
+def test_a_trial_says_what_the_plugin_did(run_model, tmp_path):
+    """Plugins that hang, end the process, or are none."""
+    (tmp_path / "model.tfp").write_bytes(b"")
+    for body, seconds, message in (
+        ("for (;;) {}", 1, "error 4: The plugin took more than 1 s with the model"),
+        ("abort();", 9, "error 4: The plugin ended its process with the model: signal 6"),
+        ("_Exit(3);", 9, "error 4: The plugin ended its process with the model: exit code 3"),
+        ("return 0;", 9, "error [14]: "),
+    ):
+        (tmp_path / "plugin.c").write_text(f"#include <stdlib.h>\nvoid *GetPjrtApi(void) {{ {body} }}\n")
+        library = build(tmp_path / "plugin.so", tmp_path / "plugin.c", flags=["-shared", "-fPIC"])
+        done = called(run_model, "--try", seconds, library, tmp_path / "model.tfp")
+        assert done.returncode == 1
+        assert re.match(message, done.stderr.decode()), done.stderr
+    for wrong in (["--try"], ["--try", "0", "a", "b"], ["--try", "9", "a"], ["a"]):
+        assert b"usage: " in called(run_model, *wrong).stderr
+
+
 @needs_plugin
 def test_wrong_calls(tmp_path):
     written(models.signature, tmp_path / "model.tfp")
@@ -198,24 +216,41 @@ def test_damaged_files_are_errors(tmp_path):
             assert code == "2", content[:80]
 
 
+def changed_modules(content, count):
+    """The bytes of a model with one to three bytes changed behind its checksum, which no longer fits."""
+    rng = random.Random(1)
+    for _ in range(count):
+        data = bytearray(content)
+        for at in rng.sample(range(16, len(data)), rng.choice([1, 1, 3])):
+            data[at] ^= rng.randrange(1, 256)
+        yield bytes(data)
+
+
+@needs_plugin
+def test_the_plugin_sees_no_damaged_module(run_model, tmp_path):
+    written(models.module, tmp_path / "model.tfp")
+    (tmp_path / "x").write_bytes(bytes(32))
+    for data in changed_modules((tmp_path / "model.tfp").read_bytes(), 10):
+        (tmp_path / "damaged.tfp").write_bytes(data)
+        done = called(run_model, PLUGIN, tmp_path / "damaged.tfp", tmp_path / "x")
+        assert done.returncode == 1
+        assert done.stderr == b"error 2: The model is damaged: its checksum does not fit\n"
+
+
 @needs_plugin
 @pytest.mark.slow
 def test_damaged_modules_do_not_end_the_process(tmp_path):
-    """Each is an error or a model, under the sanitizers, which also look for what is not freed."""
-    sources = [DEPLOY / name for name in ("run_model.c", "model.c", "program.c")]
-    binary = build(tmp_path / "run_model", *sources, flags=SANITIZED)
+    """With checksums that fit: after a trial, each is an error or a model, and the sanitizers find nothing of ours."""
+    binary = build(tmp_path / "run_model", *SOURCES, flags=SANITIZED)
     written(models.module, tmp_path / "model.tfp")
-    content, rng = (tmp_path / "model.tfp").read_bytes(), random.Random(1)
     (tmp_path / "x").write_bytes(bytes(32))
     codes = []
-    for _ in range(100):
-        data = bytearray(content)
-        for _ in range(rng.choice([1, 1, 3])):
-            data[rng.randrange(16, len(data))] = rng.randrange(256)
-        (tmp_path / "damaged.tfp").write_bytes(repaired(bytes(data)))
-        done = called(binary, PLUGIN, tmp_path / "damaged.tfp", tmp_path / "x")
+    for data in changed_modules((tmp_path / "model.tfp").read_bytes(), 100):
+        (tmp_path / "damaged.tfp").write_bytes(repaired(data))
+        done = called(binary, "--try", "20", PLUGIN, tmp_path / "damaged.tfp", tmp_path / "x")
         said = done.stderr.decode(errors="replace")
         assert done.returncode == 0 or re.search("^error [245]:", said, re.MULTILINE), said
+        assert not re.search(r"^SUMMARY: .*(model|program|trial)\.c", said, re.MULTILINE), said
         codes.append(done.returncode)
     assert set(codes) == {0, 1}
 
