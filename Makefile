@@ -13,7 +13,7 @@ ALONE := $(if $(shell command -v flock),flock build/lock,)
 export PYTHONPATH := $(CURDIR)/src$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
-.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js tfjs-ops test-lite test-onnx test-c fuzz-oracle test-xla bench api api-names lint docs \
+.PHONY: demo test test-base wheel sdist wheels release-check sbom test-sample test-slow test-stress test-tsan test-oracle test-js tfjs-ops test-lite test-stubs test-onnx test-c fuzz-oracle test-xla bench api api-names lint docs \
 	build sanitize build-sanitized test-stress-sanitized fuzz fuzz-objects clean
 
 # An environment within the checkout imports the package from it, from any folder.
@@ -105,6 +105,14 @@ test-c: build $(VENV)/.ready-test $(VENV)/.ready-xla $(VENV)/.ready-pjrt
 build/js/.ready:
 	@mkdir -p build/js
 	npm install --silent --no-audit --no-fund --prefix build/js @tensorflow/tfjs@4.22.0
+	@touch $@
+
+# The server, asked by the stubs of TensorFlow Serving. Their package needs TensorFlow, in whose place this package is.
+test-stubs: build $(VENV)/.ready-test build/stubs/.ready
+	SERVING_STUBS=$(CURDIR)/build/stubs $(PY) -m pytest tests/serving/test_clients.py -k stubs -m "not oracle" $(ARGS)
+
+build/stubs/.ready: | $(VENV)/.ready-test
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target build/stubs tensorflow-serving-api==2.21.0
 	@touch $@
 
 # Models of TensorFlow Lite; installs its converter, quantizer and runtime.

@@ -46,6 +46,34 @@ def test_fields_of_a_librarys_messages_are_tensorflows_messages(implementation):
     assert run(LIBRARY + USE, PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=implementation) == "done"
 
 
+STUBS = """
+import tensorflow as tf
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from tensorflow.core.framework import tensor_pb2
+from tensorflow.core.protobuf import error_codes_pb2
+from tapeflow.protos import building
+
+error_codes_pb2.xla_dot_tsl_dot_protobuf_dot_error__codes__pb2  # as code of a public import says
+file = building._file("serving")
+file.name = "tensorflow_serving/apis/all.proto"
+file.dependency[:] = ["tensorflow/core/framework/tensor.proto", "google/protobuf/any.proto",
+                      "google/protobuf/wrappers.proto"]
+pool = descriptor_pool.Default()
+pool.AddSerializedFile(file.SerializeToString())
+Request = message_factory.GetMessageClass(pool.FindMessageTypeByName("tensorflow.serving.PredictRequest"))
+request = Request()
+request.inputs["x"].CopyFrom(tf.make_tensor_proto([1.0, 2.0]))
+from tapeflow import protos
+assert getattr(protos, "serving.PredictRequest").DESCRIPTOR is Request.DESCRIPTOR
+print(tf.make_ndarray(request.inputs["x"]).tolist())
+"""
+
+
+@pytest.mark.parametrize("implementation", ["upb", "python"])
+def test_stubs_of_tensorflow_serving_bring_their_own_messages(implementation):
+    assert run(STUBS, PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=implementation) == "[1.0, 2.0]"
+
+
 def test_another_copy_of_the_messages_may_be_there_already():
     code = """
 from google.protobuf import descriptor_pb2, descriptor_pool

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -68,20 +69,29 @@ def test_warm_up_runs_before_a_version_is_served(tmp_path):
     assert server.close() == 0
 
 
-@pytest.mark.oracle
+CLIENTS = [
+    pytest.param(["-m", "tapeflow.run"], id="tapeflow"),
+    pytest.param([], id="tensorflow", marks=[pytest.mark.oracle, pytest.mark.skipif(
+        "TF_PYTHON" not in os.environ, reason="TF_PYTHON names no Python")]),
+]  # fmt: skip
+
+
 @pytest.mark.skipif(
-    not {"TF_PYTHON", "SERVING_STUBS"} <= os.environ.keys(),
-    reason="TF_PYTHON names no Python, or SERVING_STUBS no folder with the package tensorflow-serving-api",
+    "SERVING_STUBS" not in os.environ,
+    reason="SERVING_STUBS names no folder with the package tensorflow-serving-api (make test-stubs)",
 )
+@pytest.mark.parametrize("client", CLIENTS)
 @BATCHING
-def test_the_stubs_of_tensorflow_serving(tmp_path, options):
+def test_the_stubs_of_tensorflow_serving(tmp_path, options, client):
+    """They need a package tensorflow: TensorFlow's, or this one in its name."""
     save_examples(tmp_path / "m" / "1")
     server = Server(tmp_path / "m", "--allow_reload", *options)
+    own = [os.environ["PYTHONPATH"]] if client and "PYTHONPATH" in os.environ else []
     done = subprocess.run(
-        [os.environ["TF_PYTHON"], str(pathlib.Path(__file__).with_name("stub_client.py")), str(server.port),
-         str(tmp_path / "m")],
+        [sys.executable if client else os.environ["TF_PYTHON"], *client,
+         str(pathlib.Path(__file__).with_name("stub_client.py")), str(server.port), str(tmp_path / "m")],
         capture_output=True, text=True, check=False, timeout=300,
-        env=os.environ | {"PYTHONPATH": os.environ["SERVING_STUBS"]},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([*own, os.environ["SERVING_STUBS"]])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])

@@ -169,6 +169,8 @@ class Messages:
         if name == "DESCRIPTOR":
             return building.file_descriptor(self.path)
         protos = importlib.import_module("tapeflow.protos")
+        if "_dot_" in name and name.endswith("_pb2"):  # a file that this one hands on, as generated code names it
+            return protos
         if name.startswith("DT_"):  # the values of an enum are names of its module too
             try:
                 return protos.DataType.Value(name)

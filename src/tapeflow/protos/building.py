@@ -51,13 +51,22 @@ def _entries() -> dict[str, _Entry]:
     found: dict[str, _Entry] = {}
     for family in FAMILIES:
         module = importlib.import_module(f"tapeflow.protos.{family}")
-        package = getattr(module, "PACKAGE", _PACKAGE)
+        package = _package(family)
         for block in module.TABLE.strip().split("\n\n"):
             head, *lines = block.split("\n")
             is_enum = head.startswith("enum ")
             name = head.removeprefix("enum ")
             found[f"{package}.{name}"] = _Entry(family, is_enum, [line.split() for line in lines])
     return found
+
+
+def _package(family: str) -> str:
+    return getattr(importlib.import_module(f"tapeflow.protos.{family}"), "PACKAGE", _PACKAGE)
+
+
+def _has_stubs(family: str) -> bool:
+    """Whether the messages are in a package of stubs, too, that is not TensorFlow's own."""
+    return getattr(importlib.import_module(f"tapeflow.protos.{family}"), "STUBS", False)
 
 
 def _full(name: str) -> str:
@@ -120,7 +129,7 @@ def _file(family: str) -> Any:
     module = importlib.import_module(f"tapeflow.protos.{family}")
     file = FileDescriptorProto(
         name=f"tapeflow/{family}.proto",
-        package=getattr(module, "PACKAGE", _PACKAGE),
+        package=_package(family),
         syntax=getattr(module, "SYNTAX", "proto3"),
     )
     made: dict[str, Any] = {file.package: file}
@@ -166,6 +175,9 @@ class _Pool:
         if family in self.filled:
             return
         file = _file(family)
+        if _has_stubs(family) and _knows(self.pool, f"{file.package}.{file.message_type[0].name}"):
+            self.filled.add(family)  # the stubs were there first
+            return
         for needed in file.dependency:
             if needed.startswith("tapeflow/"):
                 self.fill(needed.removeprefix("tapeflow/").removesuffix(".proto"))
@@ -177,11 +189,12 @@ class _Pool:
         from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
         if path not in self.declared:
-            for family in FAMILIES:
+            families = [family for family in FAMILIES if not _has_stubs(family)]
+            for family in families:
                 self.fill(family)
             file = FileDescriptorProto(name=path, package=_PACKAGE, syntax="proto3")
-            file.dependency.extend(f"tapeflow/{family}.proto" for family in FAMILIES)
-            file.public_dependency.extend(range(len(FAMILIES)))
+            file.dependency.extend(f"tapeflow/{family}.proto" for family in families)
+            file.public_dependency.extend(range(len(families)))
             self.pool.AddSerializedFile(file.SerializeToString())
             self.declared.add(path)
         return self.pool.FindFileByName(path)

@@ -1,6 +1,7 @@
 """The messages of TensorFlow Serving: requests, configurations of models, logs of requests, and session bundles."""
 
 PACKAGE = "tensorflow.serving"
+STUBS = True  # those of PyPI's tensorflow-serving-api
 
 TABLE = """
 Class
