@@ -218,7 +218,7 @@ class SparseTensorSpec(TypeSpec):
         parts = [make(s.dtype, placeholder_shape(s)) for s in self._component_specs]
         made = _composed(None, parts)
         if isinstance(made, SparseTensor):
-            made._given_shape = self._shape
+            made.set_shape(self._shape)
         return made
 
     def _to_components(self, value: Any) -> list[Any]:

@@ -191,10 +191,30 @@ class Strategy:
     def _scope(self) -> Any:
         before = replicas.place((*replicas.state.strategies, self), None)
         try:
-            with variable_creator_scope(_created_by(self)):
+            with variable_creator_scope(self._create_variable):
                 yield self
         finally:
             replicas.place(*before)
+
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+        """A variable made in this strategy's scope."""
+        with self._beside_variables():
+            variable = next_creator(**kwargs)
+        if self.extended.processes.size > 1:
+            self.extended.processes.broadcast(variable)
+        # The state of a generator of random numbers moves with each replica's draw: each gets others.
+        if self.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
+            kind: Any = type(variable)
+            if kind is Variable:
+                variable.__class__ = MirroredVariable
+            elif kind._by_creators and kind is not VariableV1:  # a weight of Keras
+                variable.__class__ = _mirrored(kind)
+            if variable.aggregation == VariableAggregation.NONE:
+                default = self._aggregation if kind is Variable else VariableAggregation.MEAN
+                variable.aggregation = default
+        with contextlib.suppress(AttributeError):
+            variable._distribute_strategy = self
+        return variable
 
     def scope(self) -> Any:
         """The context in which variables belong to this strategy."""
@@ -674,31 +694,6 @@ def _mirrored(kind: Any) -> Any:
 
 def _is_mirrored(variable: Any) -> bool:
     return isinstance(variable, MirroredVariable)
-
-
-def _created_by(strategy: Strategy) -> Any:
-    """The creator of variables in a strategy's scope."""
-
-    def create(next_creator: Any, **kwargs: Any) -> Any:
-        with strategy._beside_variables():
-            variable = next_creator(**kwargs)
-        if strategy.extended.processes.size > 1:
-            strategy.extended.processes.broadcast(variable)
-        # The state of a generator of random numbers moves with each replica's draw: each gets others.
-        if strategy.num_replicas_in_sync > 1 and kwargs.get("name") != "StateVar":
-            kind: Any = type(variable)
-            if kind is Variable:
-                variable.__class__ = MirroredVariable
-            elif kind._by_creators and kind is not VariableV1:  # a weight of Keras
-                variable.__class__ = _mirrored(kind)
-            if variable.aggregation == VariableAggregation.NONE:
-                default = strategy._aggregation if kind is Variable else VariableAggregation.MEAN
-                variable.aggregation = default
-        with contextlib.suppress(AttributeError):
-            variable._distribute_strategy = strategy
-        return variable
-
-    return create
 
 
 def _converted(fn: Callable[..., Any]) -> Any:

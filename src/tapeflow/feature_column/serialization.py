@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.deserialization import deserializing, refuse_unsafe
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.feature_column.column import FeatureColumn, classes
 from tapeflow.feature_column.initial import TruncatedNormal
 
@@ -45,9 +46,9 @@ def deserialize_feature_column(
 
 def config_of(column) -> dict[str, Any]:
     """The fields of a column as plain data."""
-    if "shared_embedding_column_creator" in column._fields:
+    if "shared_embedding_column_creator" in fields_of(column):
         raise NotImplementedError("Must be implemented in subclasses.")
-    return {name: _plain(name, value) for name, value in zip(column._fields, column)}
+    return {name: _plain(name, value) for name, value in zip(fields_of(column), column)}
 
 
 def _plain(name: str, value: Any):
@@ -74,10 +75,10 @@ def column_of(
     cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None, columns_by_name: dict[str, Any] | None
 ):
     """The column of the class whose fields `config` has as plain data."""
-    if "use_safe_embedding_lookup" in cls._fields:
+    if "use_safe_embedding_lookup" in fields_of(cls):
         config = {"use_safe_embedding_lookup": True, **config}
-    if set(config) != set(cls._fields):
-        raise ValueError(f"Invalid config: {config}, expected keys: {cls._fields}")
+    if set(config) != set(fields_of(cls)):
+        raise ValueError(f"Invalid config: {config}, expected keys: {fields_of(cls)}")
     fields = {}
     for name, value in config.items():
         if name in _FILES and value is not None:

@@ -68,11 +68,11 @@ class ConcreteFunction:
         self._graph = graph
         self.function_name = name
         self._structured_input_signature = signature
-        self._names = list(names)
+        self.argument_names = list(names)
         self._compiled: Any = Compiled(graph)
         self._without_shapes: Any = None  # what runs it for other shapes; False: nothing does
         self._outputs_structure = graph.structured_outputs
-        self._single = isinstance(self._outputs_structure, SymbolicTensor)
+        self.returns_one = isinstance(self._outputs_structure, SymbolicTensor)
 
     # What it is.
 
@@ -174,7 +174,7 @@ class ConcreteFunction:
         tensors = self._tensors(args, kwargs)
         for x, inner in zip(tensors, self._graph.inputs, strict=False):
             if not inner.shape.is_compatible_with(x.shape):
-                return self._packed(self._of_any_shape(x, inner)(tensors))
+                return self.packed(self._of_any_shape(x, inner)(tensors))
         return self.call_flat(tensors)
 
     def _of_any_shape(self, x: Any, inner: Any) -> Any:
@@ -194,7 +194,7 @@ class ConcreteFunction:
 
     def call_flat(self, tensors: Sequence[Any]) -> Any:
         """The structured result for flat tensors."""
-        return self._packed(self._compiled(tensors))
+        return self.packed(self._compiled(tensors))
 
     def native_plan(self) -> Any:
         """The plan that serves calls on eager tensors; None if only Python can."""
@@ -220,8 +220,8 @@ class ConcreteFunction:
         text: str | bytes = self._compiled.program_text(stage)
         return text
 
-    def _packed(self, outputs: list[Any]) -> Any:
-        if self._single:
+    def packed(self, outputs: list[Any]) -> Any:
+        if self.returns_one:
             return outputs[0]
         structure = self._outputs_structure
         if structure is None:
@@ -245,7 +245,7 @@ class ConcreteFunction:
                     f"{flat_mismatch}"
                 ) from None
         result: list[Any] = []
-        for x, inner, name in zip(flat, self._graph.inputs, self._names, strict=False):
+        for x, inner, name in zip(flat, self._graph.inputs, self.argument_names, strict=False):
             if isinstance(x, _Variable):
                 x = x.handle if inner.dtype.name == "resource" else x.read_value()
             elif not isinstance(x, _Tensor):
@@ -269,12 +269,12 @@ class ConcreteFunction:
 
     def _by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any], count: int) -> list[Any]:
         """The tensors of arguments given flat, by position or by their names. Raises TypeError."""
-        shown = f"{self.function_name}({', '.join(self._names[:count])})"
+        shown = f"{self.function_name}({', '.join(self.argument_names[:count])})"
         flat = nest.flatten(list(args), expand_composites=True)
         if len(flat) > count:
             raise TypeError(f"{shown} takes {count} positional arguments, got {len(flat)}.")
         missing = []
-        for name in self._names[len(flat) : count]:
+        for name in self.argument_names[len(flat) : count]:
             if name in kwargs:
                 flat += nest.flatten(kwargs.pop(name), expand_composites=True)
             else:
@@ -329,7 +329,7 @@ class ConcreteFunction:
 
     def is_named(self, names: Sequence[str | None]) -> bool:
         """Whether the arguments that are tensors have these names, where there is one."""
-        return all(name in (None, own) for name, own in zip(names, self._names, strict=False))
+        return all(name in (None, own) for name, own in zip(names, self.argument_names, strict=False))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self

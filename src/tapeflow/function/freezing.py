@@ -225,7 +225,7 @@ class Copy:
                 copy.found[id(x)] = made.add_input(x.dtype, x.shape_tuple, x.op.name)
                 copy_handle(x, copy.found[id(x)])
             made.outputs = copy.add(body.graph, body.outputs)
-        return body._replace(graph=made, outputs=list(made.outputs))
+        return Body(made, list(made.outputs))
 
     def _fold(self, op: Operation) -> bool:
         """Computes an operation whose inputs are constants; whether that could be done."""

@@ -202,8 +202,8 @@ class Function:
         if plan is None:
             return
         structure = concrete.structured_outputs
-        result: Any = concrete._packed
-        if concrete._single:
+        result: Any = concrete.packed
+        if concrete.returns_one:
             result = "single"
         elif structure is None:
             result = "none"

@@ -248,6 +248,10 @@ class FuncGraph(Graph):
         self._captured[id(tensor)] = (tensor, placeholder)
         self.edited()
 
+    def capture_again(self, tensor: Any, placeholder: SymbolicTensor) -> None:
+        """Let `placeholder` stand for `tensor`, which another one may stand for already."""
+        self._captured[-id(placeholder) if id(tensor) in self._captured else id(tensor)] = (tensor, placeholder)
+
     def deferred_external_captures(self) -> list[Any]:
         return []
 

@@ -246,7 +246,7 @@ class TFLiteConverter(Settings):
         given, returned = self.inference_input_type, self.inference_output_type
         kind = as_dtype(self.inference_type)
         self._use_ranges(kind)
-        both = kind if self._integers and not set(self.optimizations) else dtypes.float32
+        both = kind if self.integers and not set(self.optimizations) else dtypes.float32
         try:
             self.inference_input_type = given or both
             self.inference_output_type = returned or both
@@ -258,9 +258,9 @@ class TFLiteConverter(Settings):
         """Reads the settings of graphs that were trained to be quantized; `kind` is the inference type."""
         if kind not in (dtypes.float32, *_INTEGERS):
             raise ValueError(f"inference_type={kind!r} is not supported; it must be float32, int8 or uint8")
-        self._integers = kind in _INTEGERS
+        self.integers = kind in _INTEGERS
         stats = self.quantized_input_stats or {}
-        wanted = self._integers or self.inference_input_type in _INTEGERS
+        wanted = self.integers or self.inference_input_type in _INTEGERS
         if wanted and not stats and self.representative_dataset is None:
             raise ValueError(
                 "The `quantized_input_stats` flag must be defined when either `inference_type` flag or "
@@ -276,7 +276,7 @@ class TFLiteConverter(Settings):
             name: ((limits.min - mean) / deviation, (limits.max - mean) / deviation)
             for name, (mean, deviation) in stats.items()
         }
-        self._ranges = Trained((), ranges, self.default_ranges_stats)
+        self.ranges = Trained((), ranges, self.default_ranges_stats)
 
     def _signatures(self) -> dict[str, Any]:
         graph_def, shapes = self._graph_def, self._shapes

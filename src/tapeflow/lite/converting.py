@@ -40,8 +40,8 @@ class Settings:
         self.inference_input_type: Any = dtypes.float32
         self.inference_output_type: Any = dtypes.float32
         # What 1.x says of models that were trained to be quantized: whether all is to be int8, and ranges.
-        self._integers: bool | None = None
-        self._ranges = Trained((), {}, None)
+        self.integers: bool | None = None
+        self.ranges = Trained((), {}, None)
 
 
 def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
@@ -65,7 +65,7 @@ def convert(settings: Settings, functions: dict[str, Any]) -> bytes:
             if not settings.allow_custom_ops or set(error.types) <= set(custom):
                 raise
             custom += error.types
-    known = settings._ranges._replace(steps=module.steps) if module.trained or settings._integers else None
+    known = Trained(module.steps, *settings.ranges[1:]) if module.trained or settings.integers else None
     return _quantized(settings, mode, model, signatures, given, returned, module.place_of_tensor, known)
 
 
@@ -79,9 +79,9 @@ def convert_lowered(settings: Settings, text: str, signatures: list[Signature]) 
 
 def _checked_mode(settings: Settings, trained: bool = False) -> Mode:
     mode = modes.mode_of(settings.optimizations, settings.target_spec, settings.representative_dataset, trained)
-    if settings._integers:
+    if settings.integers:
         mode = Mode.INT8
-    elif settings._integers is False and trained and not settings.representative_dataset:
+    elif settings.integers is False and trained and not settings.representative_dataset:
         mode = Mode.FLOAT
     modes.check_types(mode, as_dtype(settings.inference_input_type), as_dtype(settings.inference_output_type))
     return mode

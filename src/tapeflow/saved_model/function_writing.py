@@ -11,6 +11,7 @@ from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.interchange import attributes, graph_def
@@ -215,7 +216,7 @@ def results_of(concrete: Any) -> Any:
         if isinstance(value, (SymbolicTensor, TensorSpec)):
             return TensorSpec(value.shape, value.dtype, path or "unknown")
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            items = zip(value._fields, value, strict=True)
+            items = zip(fields_of(value), value, strict=True)
             return type(value)(*(described(v, _joined(path, k)) for k, v in items))
         if isinstance(value, (list, tuple)):
             found = [described(v, _joined(path, f"tensor_{i}")) for i, v in enumerate(value)]
@@ -239,8 +240,9 @@ def spec_of_function(function: Any) -> Any:
     made.input_signature.CopyFrom(
         structures.encode(None if signature is None else tuple(structures.known(signature)))
     )
-    if function._jit_compile is not None:
-        made.jit_compile = 1 if function._jit_compile else 2
+    compiled = function._jit_compile
+    if compiled is not None:
+        made.jit_compile = 1 if compiled else 2
     return made
 
 

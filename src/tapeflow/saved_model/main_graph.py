@@ -246,7 +246,7 @@ class MainGraph:
         """The nodes of a signature, as its `SignatureDef`."""
         made = protos.SignatureDef(method_name=PREDICT_METHOD_NAME)
         inputs = []
-        for name, x in zip(concrete._names, concrete.graph.inputs, strict=False):
+        for name, x in zip(concrete.argument_names, concrete.graph.inputs, strict=False):
             node = self._input(f"{key}_{name}", x, concrete.defaults.get(name))
             made.inputs[name].CopyFrom(_info(f"{node}:0", x))
             inputs.append(node)

@@ -15,6 +15,7 @@ from tapeflow.core.errors import OpError
 from tapeflow.core.specs.protocol import from_placeholders
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph.interchange.function_bodies import Functions
@@ -75,8 +76,7 @@ def build(
             raise ValueError(
                 f"Function '{name}' takes {inner.dtype.name} where {outer.dtype.name} is captured"
             )
-        key = id(outer) if id(outer) not in graph._captured else -id(inner)
-        graph._captured[key] = (outer, inner)
+        graph.capture_again(outer, inner)
         if variable is not None:
             graph.variables_by_handle[variable] = inner
             graph.watch_variable(variable)
@@ -241,7 +241,7 @@ def _matches(wanted: Any, given: Any, convert: bool, flat: list[Any]) -> bool:
         flat += nest.flatten(given, expand_composites=True)
         return True
     if isinstance(wanted, tuple) and hasattr(wanted, "_fields"):
-        if getattr(given, "_fields", None) != wanted._fields:
+        if getattr(given, "_fields", None) != fields_of(wanted):
             return False
         return _all_match(list(wanted), list(given), convert, flat)
     if isinstance(wanted, (list, tuple)):

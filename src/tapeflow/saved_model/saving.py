@@ -353,11 +353,11 @@ class _Saving:
     def _describe_concrete(self, made: Any, number: int, concrete: Any) -> None:
         name = self.names[number]
         made.concrete_function_name = name
-        made.argument_keywords.extend(concrete._names)
+        made.argument_keywords.extend(concrete.argument_names)
         by_position = (
-            (1 if len(concrete._names) == 1 else 0)
+            (1 if len(concrete.argument_names) == 1 else 0)
             if any(concrete is each for each in self.signatures.values())
-            else len(concrete._names)
+            else len(concrete.argument_names)
         )
         made.allowed_positional_arguments = by_position
         spec = function_writing.argument_spec_of_concrete(concrete)

@@ -61,7 +61,7 @@ class SignatureFunction(RestoredConcreteFunction):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises TypeError for arguments that are missing, too many or no tensors."""
-        names = self._names
+        names = self.argument_names
         allowed = len(names) if len(names) == 1 else 0
         if len(args) > allowed:
             raise TypeError(
@@ -136,7 +136,7 @@ def canonical(signatures: Any) -> SignatureMap:
             )
         made[key] = concrete if type(concrete) is SignatureFunction else _wrapped(key, concrete)
         if isinstance(function, Function) and made[key] is not concrete:
-            made[key].defaults = _defaults(function, concrete._names)
+            made[key].defaults = _defaults(function, concrete.argument_names)
     return SignatureMap(made)
 
 
@@ -162,7 +162,7 @@ def _specs(concrete: Any, names: Sequence[str]) -> list[TensorSpec]:
 
 
 def _wrapped(key: str, concrete: Any) -> SignatureFunction:
-    names = list(concrete._names)
+    names = list(concrete.argument_names)
     keys = [sanitized(name) for name in names]
 
     def signature_wrapper(**tensors: Any) -> Any:

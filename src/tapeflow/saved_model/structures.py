@@ -19,6 +19,7 @@ from tapeflow.core.specs.extension_spec import ExtensionTypeSpec
 from tapeflow.core.specs.protocol import component_specs, parts_of_spec
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.iterating import IteratorSpec
@@ -101,7 +102,7 @@ def _encode(value: Any, made: Any) -> None:
         made.numpy_value.CopyFrom(tensor_proto.make_tensor_proto(np.asarray(value)))
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         made.named_tuple_value.name = type(value).__name__
-        for key, item in zip(value._fields, value, strict=True):
+        for key, item in zip(fields_of(value), value, strict=True):
             pair = made.named_tuple_value.values.add(key=key)
             _encode(item, pair.value)
     elif isinstance(value, (list, tuple)):

@@ -15,7 +15,6 @@ from tapeflow.ops.lookup import growing
 from tapeflow.ops.lookup import nodes as lookup_nodes
 from tapeflow.ops.lookup import tables as lookup
 from tapeflow.ops.lookup.rows import (
-    InitializeTableFromTextFileV2,
     LookupTableExportV2,
     LookupTableImportV2,
 )
@@ -100,11 +99,7 @@ class Resources:
             return
         found = self.children(initializer)
         assert found is not None
-        InitializeTableFromTextFileV2(
-            table.resource_handle, found["_filename"].asset_path, key_index=initializer._key_index,
-            value_index=initializer._value_index, vocab_size=initializer._vocab_size,
-            delimiter=initializer._delimiter, offset=initializer._offset,
-        )  # fmt: skip
+        initializer._fill(table, found["_filename"].asset_path)
 
 
 def _create(table: Any, shared_name: str) -> Any:

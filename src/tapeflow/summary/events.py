@@ -52,6 +52,11 @@ class EventFile:
         self._write()
         _open.add(self)
 
+    def forget(self) -> None:
+        """Drop what waits; threads of a process that was forked may hold the lock, so make another."""
+        self._lock = threading.Lock()
+        self._waiting.clear()
+
     def add(self, event: Any) -> None:
         """Adds an Event, given as a message or as bytes."""
         data = event if isinstance(event, bytes) else event.SerializeToString()
@@ -118,8 +123,7 @@ def _flush_all() -> None:
 def _in_forked_child() -> None:
     """What waits is the parent's to write, and its threads may have held the locks."""
     for file in list(_open):
-        file._lock = threading.Lock()
-        file._waiting.clear()
+        file.forget()
 
 
 os.register_at_fork(after_in_child=_in_forked_child)

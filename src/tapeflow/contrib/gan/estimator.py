@@ -14,6 +14,7 @@ from tapeflow.contrib.gan.building import gan_model, tensors
 from tapeflow.contrib.gan.models import GANLoss, GANModel
 from tapeflow.contrib.gan.training import gan_train_ops, get_sequential_train_hooks
 from tapeflow.core.annotations import Tensor
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.estimator import Estimator, EstimatorSpec, ModeKeys
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _for_predictions(generator_fn: Callable[..., Any], inputs: Tensor):
 
 def _evaluation(model: GANModel, loss, get_eval_metric_ops_fn):
     with v1.name_scope(None, "metrics", list(loss)):
-        found = {name: v1.metrics.mean(getattr(loss, name)) for name in loss._fields}
+        found = {name: v1.metrics.mean(getattr(loss, name)) for name in fields_of(loss)}
         if get_eval_metric_ops_fn is not None:
             own = get_eval_metric_ops_fn(model)
             if not isinstance(own, dict):

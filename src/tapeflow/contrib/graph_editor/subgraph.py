@@ -45,10 +45,12 @@ class SubGraphView:
     @classmethod
     def _made(cls, graph, ops: Sequence[Any], passthroughs: Sequence[Tensor], inputs, outputs):
         view = cls()
-        view._graph, view._ops = graph, list(ops)
-        view._passthrough_ts = list(passthroughs)
-        view._input_ts, view._output_ts = list(inputs), list(outputs)
+        view._hold(graph, ops)
+        view.take_boundary(inputs, passthroughs, outputs)
         return view
+
+    def _hold(self, graph, ops: Sequence[Any]):
+        self._graph, self._ops = graph, list(ops)
 
     def copy(
         self, inputs: Sequence[Tensor] | None = None, outputs: Sequence[Tensor] | None = None,

@@ -9,6 +9,7 @@ import numpy as np
 
 import tapeflow.compat.v1 as tf
 from tapeflow.core.annotations import FloatLike, TensorLike
+from tapeflow.core.structures.structure import fields_of
 
 
 class _Setting(NamedTuple):
@@ -171,7 +172,7 @@ def single_image_random_dot_stereograms(
              normalize_min, border_level, number_colors, output_image_shape, output_data_window)  # fmt: skip
     chosen = {
         key: tuple(tf.TensorShape(value).as_list()) if key.startswith("output") else value
-        for key, value in zip(_Setting._fields, given, strict=True)
+        for key, value in zip(fields_of(_Setting), given, strict=True)
         if value is not None
     }
     setting = _Setting(**chosen)

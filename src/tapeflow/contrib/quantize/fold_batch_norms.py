@@ -36,6 +36,20 @@ class _Norm(NamedTuple):
     bias: Any = None
     statistics: Any = None  # what the moving averages follow: mean and variance; None where there are no batches
 
+    def complete(self) -> _Norm:
+        """The normalization with the variance, the factor and the bias, which may have to be computed."""
+        if self.op is None:
+            gamma = v1.ones_like(self.variance) if self.gamma is None else self.gamma
+            return self._replace(gamma=gamma)
+        variance = self.variance
+        if variance is None:
+            # The moving average follows the sum of squares divided by n - 1; the normalization divides by n.
+            count = v1.cast(v1.size(self.op.inputs[0]) / v1.size(self.mean), v1.float32)
+            variance = v1.multiply(self.op.outputs[2], (count - 1) / count, name="Undo_Bessel_Correction")
+        factor = v1.multiply(self.gamma, v1.rsqrt(variance + self.epsilon), name="mul")
+        bias = v1.subtract(self.beta, self.mean * factor, name="bias")
+        return self._replace(variance=variance, factor=factor, bias=bias)
+
 
 def FoldBatchNorms(graph: Graph, is_training, freeze_batch_norm_delay=None):
     """Fold batch normalization into convolutions and products.
@@ -147,7 +161,7 @@ def _fold(graph: Graph, norm, training: bool | Tensor, delay):
     weights, folder = layer.inputs[1], f"{scope}/" if scope else ""
     corrections = None
     with graph.name_scope(f"{folder}BatchNorm_Fold/" if norm.op is not None else folder or None):
-        norm = _complete(norm)
+        norm = norm.complete()
         if training and norm.statistics is not None:
             corrections = _corrections(norm, delay)
         factor = _as_weights(norm.factor, layer, "scale_reshape")
@@ -167,21 +181,6 @@ def _fold(graph: Graph, norm, training: bool | Tensor, delay):
         y = v1.raw_ops.Add(x=y, y=_spread(norm.bias, layer), name="add_fold")
     if not common.RerouteTensor(y, norm.output):
         raise ValueError(f"Folding batch norms failed, {norm.output.name} had no outputs.")
-
-
-def _complete(norm):
-    """The normalization with the variance, the factor and the bias, which may have to be computed."""
-    if norm.op is None:
-        gamma = v1.ones_like(norm.variance) if norm.gamma is None else norm.gamma
-        return norm._replace(gamma=gamma)
-    variance = norm.variance
-    if variance is None:
-        # The moving average follows the sum of squares divided by n - 1; the normalization divides by n.
-        count = v1.cast(v1.size(norm.op.inputs[0]) / v1.size(norm.mean), v1.float32)
-        variance = v1.multiply(norm.op.outputs[2], (count - 1) / count, name="Undo_Bessel_Correction")
-    factor = v1.multiply(norm.gamma, v1.rsqrt(variance + norm.epsilon), name="mul")
-    bias = v1.subtract(norm.beta, norm.mean * factor, name="bias")
-    return norm._replace(variance=variance, factor=factor, bias=bias)
 
 
 def _corrections(norm, delay: int | None):

@@ -28,6 +28,7 @@ from tapeflow.contrib.tensor_forest.growing import (
 )
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
+from tapeflow.core.structures.structure import fields_of
 
 _MODELS = ("all_dense", "all_sparse", "sparse_then_dense")
 # Ways of TensorFlow's that this package lacks, with the values that do without them.
@@ -126,7 +127,7 @@ class TreeVariables:
                 f"{'tree' if i < 3 else 'stats'}-{tree_num}/{name}", initializer=part, validate_shape=False,
                 trainable=False, use_resource=True,
             )
-            for i, (name, part) in enumerate(zip(Tree._fields, first))
+            for i, (name, part) in enumerate(zip(fields_of(Tree), first))
             if training or i < 3
         ]
         self.tree, self.stats = made[:3], made[3:] or None

@@ -149,7 +149,13 @@ def is_namedtuple(instance: Any, strict: bool = False) -> bool:
 
 def same_namedtuples(a: Any, b: Any) -> bool:
     """Whether two named tuples have the same class name and fields."""
-    return type(a).__name__ == type(b).__name__ and a._fields == b._fields
+    return type(a).__name__ == type(b).__name__ and fields_of(a) == fields_of(b)
+
+
+def fields_of(value: Any) -> tuple[str, ...]:
+    """The names of the fields of a named tuple, or of a class of such."""
+    names: tuple[str, ...] = value._fields
+    return names
 
 
 def _composite_of(value: Any) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
@@ -192,7 +198,7 @@ def keys_of(value: Any, kind: int) -> Any:
     if kind == MAPPING:
         return sorted(value)
     if kind == NAMED:
-        return value._fields
+        return fields_of(value)
     if kind == ATTRS:
         return _attr_names(value)
     return range(len(children_of(value, kind)))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tapeflow import _native
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.core.tracking.initial_values import CheckpointInitialValueCallable, CheckpointPosition
 
 # Restorations that still wait for objects, by id; empty almost always, and then nothing is looked for.
@@ -351,7 +352,7 @@ def children(value: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[s
     if method is not None:
         return method(save_type, **kwargs)
     if hasattr(value, "_fields"):
-        return {key: item for key, item in zip(value._fields, value) if is_trackable(item)}
+        return {key: item for key, item in zip(fields_of(value), value) if is_trackable(item)}
     if isinstance(value, (list, tuple)):
         return {str(i): item for i, item in enumerate(value) if is_trackable(item)}
     if isinstance(value, Mapping):

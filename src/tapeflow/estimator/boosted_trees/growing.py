@@ -83,6 +83,35 @@ class Ensemble(NamedTuple):
     sums: np.ndarray
     bias_sums: np.ndarray
 
+    def extended(self, count, active, settings, **more):
+        """The ensemble with more leaves, and other leaves to be split next."""
+        leaves = np.tile(np.int32([NO_FEATURE, 0, 0, 0]), (count, 1))
+        none = np.zeros((0, settings.features, settings.buckets, 2, settings.outputs), np.float32)
+        return self._replace(
+            nodes=np.concatenate([self.nodes, leaves]),
+            values=np.concatenate([self.values, np.zeros((count, settings.outputs), np.float32)]),
+            gains=np.concatenate([self.gains, np.zeros(count, np.float32)]),
+            active=np.asarray(active, np.int32), sums=none, **more,
+        )  # fmt: skip
+
+    def with_root(self, settings: Settings):
+        root = len(self.nodes)
+        return self.extended(1, [root], settings, roots=np.append(self.roots, root).astype(np.int32))
+
+    def with_sums_of(
+        self, ids: np.ndarray, gradients: np.ndarray, hessians: np.ndarray, settings: Settings
+    ):
+        """Adds a batch to the sums of its leaves, features and buckets."""
+        slots = np.full(len(self.nodes), -1)
+        slots[self.active] = np.arange(len(self.active))
+        slot = slots[leaf_of(self, ids, self.roots[-1])]
+        here = slot >= 0
+        numbers = np.stack([gradients[here], hessians[here]], 1)
+        found = _histograms(ids[here], numbers, settings, slot[here], len(self.active))
+        before = self.sums if len(self.sums) else 0
+        shape = (len(self.active), settings.features, settings.buckets, 2, settings.outputs)
+        return self._replace(sums=found.reshape(shape) + before)
+
 
 def new_ensemble(settings: Settings) -> Ensemble:
     """No trees."""
@@ -134,16 +163,16 @@ def stepped(
     if settings.centers and counts[CENTERED] <= 0:
         return _centered(ensemble, gradients, hessians, settings)
     if not len(ensemble.active):
-        ensemble = _with_root(ensemble, settings)
+        ensemble = ensemble.with_root(settings)
     if settings.in_turn:
         this = np.arange(settings.outputs) == counts[TREES] % settings.outputs
         gradients, hessians = gradients * this, hessians * this
     if not _is_due(counts, settings):
-        return _add_up(ensemble, ids, gradients, hessians, settings)
+        return ensemble.with_sums_of(ids, gradients, hessians, settings)
     if counts[BATCHES] == 1:
         leaves, splits = _splits_of_batch(ensemble, ids, gradients, hessians, settings)
         return _with_layer(ensemble, leaves, splits, settings)
-    ensemble = _add_up(ensemble, ids, gradients, hessians, settings)
+    ensemble = ensemble.with_sums_of(ids, gradients, hessians, settings)
     splits = best_splits(ensemble.sums / counts[BATCHES], settings)
     return _with_layer(ensemble, ensemble.active, splits, settings)
 
@@ -181,38 +210,6 @@ def _centered(ensemble, gradients, hessians, settings):
         ensemble.counts[CENTERED] = 1 if still or moves == _MOVES else -moves
         _restart(ensemble.counts)
     return ensemble
-
-
-def _extended(ensemble, count, active, settings, **more):
-    """The ensemble with more leaves, and other leaves to be split next."""
-    leaves = np.tile(np.int32([NO_FEATURE, 0, 0, 0]), (count, 1))
-    none = np.zeros((0, settings.features, settings.buckets, 2, settings.outputs), np.float32)
-    return ensemble._replace(
-        nodes=np.concatenate([ensemble.nodes, leaves]),
-        values=np.concatenate([ensemble.values, np.zeros((count, settings.outputs), np.float32)]),
-        gains=np.concatenate([ensemble.gains, np.zeros(count, np.float32)]),
-        active=np.asarray(active, np.int32), sums=none, **more,
-    )  # fmt: skip
-
-
-def _with_root(ensemble: Ensemble, settings: Settings):
-    root = len(ensemble.nodes)
-    return _extended(ensemble, 1, [root], settings, roots=np.append(ensemble.roots, root).astype(np.int32))
-
-
-def _add_up(
-    ensemble: Ensemble, ids: np.ndarray, gradients: np.ndarray, hessians: np.ndarray, settings: Settings
-):
-    """Adds a batch to the sums of its leaves, features and buckets."""
-    slots = np.full(len(ensemble.nodes), -1)
-    slots[ensemble.active] = np.arange(len(ensemble.active))
-    slot = slots[leaf_of(ensemble, ids, ensemble.roots[-1])]
-    here = slot >= 0
-    numbers = np.stack([gradients[here], hessians[here]], 1)
-    found = _histograms(ids[here], numbers, settings, slot[here], len(ensemble.active))
-    before = ensemble.sums if len(ensemble.sums) else 0
-    shape = (len(ensemble.active), settings.features, settings.buckets, 2, settings.outputs)
-    return ensemble._replace(sums=found.reshape(shape) + before)
 
 
 class Splits(NamedTuple):
@@ -308,7 +305,7 @@ def _with_layer(ensemble: Ensemble, leaves: np.ndarray, splits: Splits, settings
     ensemble.nodes[parents] = np.stack([splits.feature, splits.bucket, children[::2], children[1::2]], 1)
     ensemble.gains[parents] = splits.gain
     before = ensemble.values[parents]
-    made = _extended(ensemble, len(children), children, settings)
+    made = ensemble.extended(len(children), children, settings)
     base = before if settings.by_layer else 0
     made.values[children[::2]] = base + settings.rate * splits.left
     made.values[children[1::2]] = base + settings.rate * splits.right
@@ -318,7 +315,7 @@ def _with_layer(ensemble: Ensemble, leaves: np.ndarray, splits: Splits, settings
             _prune(made, made.roots[-1])
         counts[TREES] += 1
         counts[DEPTH] = 0
-        made = _extended(made, 0, [], settings)
+        made = made.extended(0, [], settings)
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow import train as train_
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
+from tapeflow.core.structures.structure import fields_of
 from tapeflow.estimator.boosted_trees import growing, quantiles
 from tapeflow.graph.build.derivatives import gradients_v1 as gradients_
 from tapeflow.ops.array.construction import ones_like_v1 as ones_like
@@ -133,7 +134,7 @@ class Trees:
         variables = [*self._numbers_variables(), *self._variables]
         steps = [assign(x, y, validate_shape=False) for x, y in zip(variables, made, strict=True)]
         with control_dependencies(steps):
-            counts = self._variables[growing.Ensemble._fields.index("counts")].read_value()
+            counts = self._variables[fields_of(growing.Ensemble).index("counts")].read_value()
             self.finished = counts[growing.TREES] >= self.settings.trees
             return group(assign_add(train_.get_global_step(), 1))
 

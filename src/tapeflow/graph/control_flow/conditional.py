@@ -29,6 +29,10 @@ class Body(NamedTuple):
     graph: FuncGraph
     outputs: list[SymbolicTensor]
 
+    def copy(self) -> Body:
+        """A body of the same graph, with a list of its own."""
+        return Body(self.graph, list(self.outputs))
+
 
 def conditional(
     pred: Any, functions: Sequence[Callable[[], Any]], labels: Sequence[str], name: str = "cond"

@@ -102,7 +102,7 @@ def copy_operation(
     if "branches" in attrs:  # each node has its own lists of what its branches return
         attrs = {
             **attrs,
-            "branches": [body._replace(outputs=list(body.outputs)) for body in attrs["branches"]],
+            "branches": [body.copy() for body in attrs["branches"]],
         }
     copy = target.add(
         op.type,

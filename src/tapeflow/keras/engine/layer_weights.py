@@ -174,14 +174,23 @@ class LayerWeights:
     def _gather(self, trainable):
         """Variables that are trainable or not, those of this layer first."""
         found = [weight for weight in self._own_weights if weight.trainable is trainable]
-        if not self._tracked:
-            return found
+        if self._tracked:
+            found += self._gather_held("trainable_weights" if trainable else "non_trainable_weights", trainable)
+        return found
+
+    def _gather_held(self, kind, trainable=None):
+        """The variables among the attributes, and what the layers among them have as `kind`.
+
+        Args:
+          trainable: only variables that are trainable or not; None for all.
+        """
+        found = []
         for value in self._held():
             if isinstance(value, Variable):
-                if value.trainable is trainable:
+                if trainable is None or value.trainable is trainable:
                     found.append(value)
             elif not value._is_metric:
-                found += value.trainable_weights if trainable else value.non_trainable_weights
+                found += getattr(value, kind)
         return found
 
     @property
@@ -207,11 +216,7 @@ class LayerWeights:
         found = [variable for variable in own if isinstance(variable, Weight)]
         if kind == "variables":
             found += self._seed_states()
-        for value in self._held():
-            if isinstance(value, Variable):
-                found.append(value)
-            elif not value._is_metric:
-                found += getattr(value, kind)
+        found += self._gather_held(kind)
         return found + [variable for variable in own if not isinstance(variable, Weight)]
 
     @property

@@ -27,7 +27,6 @@ from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
 from tapeflow.keras.saving import serialization
-from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:
     from tapeflow.keras.layers.core import Dense
@@ -199,13 +198,7 @@ class Model(Training, Layer):
         """As Layer's, but in Keras 2 the layers' variables before the model's own."""
         if not keras_2():
             return super()._gather(trainable)
-        found = []
-        for value in self._held():
-            if isinstance(value, Variable):
-                if value.trainable is trainable:
-                    found.append(value)
-            elif not value._is_metric:
-                found += value.trainable_weights if trainable else value.non_trainable_weights
+        found = self._gather_held("trainable_weights" if trainable else "non_trainable_weights", trainable)
         return found + [weight for weight in self._own_weights if weight.trainable is trainable]
 
     @property
@@ -213,13 +206,7 @@ class Model(Training, Layer):
         """All variables, layer by layer; the model's own come last in Keras 2, and first in Keras 3."""
         if not keras_2():
             return super().weights
-        found = []
-        for value in self._held():
-            if isinstance(value, Variable):
-                found.append(value)
-            elif not value._is_metric:
-                found += value.weights
-        own = self._own_weights
+        found, own = self._gather_held("weights"), self._own_weights
         found += [weight for weight in own if weight.trainable]
         found += [weight for weight in own if not weight.trainable]
         return unique(found)

@@ -778,9 +778,23 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
             if name in self._hyper_variables:
                 found[name] = self._hyper_variables[name]
             elif not callable(value):
-                found[name] = self._saved_settings.setdefault(name, SavedSetting(self, name))
-        found["decay"] = self._saved_settings.setdefault("decay", SavedSetting(self, "decay"))
+                found[name] = self._saved_setting(name)
+        found["decay"] = self._saved_setting("decay")
         return found
+
+    def _saved_setting(self, name):
+        """What checkpoints save and restore of a setting that is a number."""
+
+        def get():
+            return np.float32(self._decay if name == "decay" else self._hyper[name])
+
+        def put(value):
+            if name == "decay":
+                self.__dict__["_decay"] = float(value)
+            else:
+                self._set_hyper(name, float(value))
+
+        return self._saved_settings.setdefault(name, SavedSetting(get, put))
 
     def _expect(self, names):
         """Says that a checkpoint has these: what they are restored to is made."""
@@ -930,22 +944,11 @@ class Optimizer(Wrapped, OrderedVariables, Subclassed, ByRule, Tracked):
 class SavedSetting:
     """A setting that is a number, as checkpoints see it: as a variable."""
 
-    def __init__(self, optimizer: Any, name: str):
-        self._optimizer, self._setting = optimizer, name
-
-    def _get(self):
-        if self._setting == "decay":
-            return np.float32(self._optimizer._decay)
-        return np.float32(self._optimizer._hyper[self._setting])
-
-    def _set(self, value):
-        if self._setting == "decay":
-            self._optimizer.__dict__["_decay"] = float(value)
-        else:
-            self._optimizer._set_hyper(self._setting, float(value))
+    def __init__(self, get: Callable[[], Any], put: Callable[[Any], None]):
+        self._get, self._put = get, put
 
     def _checkpoint_values(self):
-        return {"VARIABLE_VALUE": (self._get, self._set)}
+        return {"VARIABLE_VALUE": (self._get, self._put)}
 
 
 def _require_pair(item):

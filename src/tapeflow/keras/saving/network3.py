@@ -8,7 +8,7 @@ from typing import Any
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.model import Functional
-from tapeflow.keras.engine.functional.network_config import references
+from tapeflow.keras.engine.functional.network_config import ends_config
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.saving import serialization
 
@@ -86,8 +86,7 @@ def functional_config(model):
         "name": model.name,
         "trainable": model.trainable,
         "layers": layers,
-        "input_layers": references(model._inputs, reference),
-        "output_layers": references(model._outputs, reference),
+        **ends_config(model, reference),
     }
 
 

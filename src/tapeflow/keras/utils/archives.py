@@ -47,6 +47,10 @@ class _Member(NamedTuple):
     target: str = ""
     source: Any = None
 
+    def copy_of(self, target: str) -> _Member:
+        """This member, with the contents of another."""
+        return self._replace(target=target)
+
 
 def extract_archive(file_path: str, path: str = ".", archive_format: str = "auto"):
     """Unpacks a tar or zip archive into a folder.
@@ -197,7 +201,7 @@ def _checked(found: Iterator[tuple[str, _Member]], path: Any, size: int) -> dict
             if target not in members or members[target].kind not in ("file", "copy"):
                 raise ValueError(f"{path} holds a link to a file that is not in it: {written!r} to {member.target!r}")
             original = members[target]
-            member = member._replace(target=original.target if original.kind == "copy" else target)
+            member = member.copy_of(original.target if original.kind == "copy" else target)
             total += members[member.target].size
         members[name] = member
     for name, member in members.items():

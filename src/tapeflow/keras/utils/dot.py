@@ -91,7 +91,8 @@ class DotWriter:
             if getattr(layer, "_network", None) is None:
                 layer = inner[-1]
             else:
-                layer, _, index = layer.outputs[index]._keras_history
+                end = layer.outputs[index]
+                layer, index = end.layer, end.index
         return id(layer)
 
     def _start(self, layer: Any, position: int) -> int:
@@ -100,7 +101,7 @@ class DotWriter:
             if getattr(layer, "_network", None) is None:
                 layer = inner[0]
             else:
-                layer = layer.inputs[position]._keras_history[0]
+                layer = layer.inputs[position].layer
         return id(layer)
 
     def _node(self, layer: Any) -> Any:

@@ -176,12 +176,14 @@ class TextFileInitializer(TableInitializerBase):
     def initialize(self, table: StaticHashTable):
         """Fill `table`. Raises NotFoundError for no such file, InvalidArgumentError for lines of another form."""
         self._check(table)
-        op = InitializeTableFromTextFileV2(
-            table.resource_handle, convert_to_tensor(self._filename, dtypes.string),
-            key_index=self._key_index, value_index=self._value_index, vocab_size=self._vocab_size,
-            delimiter=self._delimiter, offset=self._offset,
+        return _collected(self._fill(table, convert_to_tensor(self._filename, dtypes.string)))
+
+    def _fill(self, table: Any, filename: Any):
+        """The operation that fills a table from the lines of a file."""
+        return InitializeTableFromTextFileV2(
+            table.resource_handle, filename, key_index=self._key_index, value_index=self._value_index,
+            vocab_size=self._vocab_size, delimiter=self._delimiter, offset=self._offset,
         )  # fmt: skip
-        return _collected(op)
 
 
 def _values_of(keys: SparseTensor):

@@ -217,8 +217,7 @@ class RowPartition:
 
     def rows_of(self, values: Tensor):
         made = RaggedTensor.from_row_splits(values, self._splits, validate=False)
-        made._uniform_row_length = self._uniform
-        return made
+        return RaggedTensor(made.values, made.row_splits, internal=True, uniform=self._uniform)
 
     def __repr__(self):
         if self._uniform is not None and self.static_uniform_row_length is not None:

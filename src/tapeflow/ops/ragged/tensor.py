@@ -85,7 +85,7 @@ class RaggedTensor:
     __slots__ = ("__weakref__", "_row_splits", "_uniform_row_length", "_values")
     __array_priority__ = 100
 
-    def __init__(self, values: Any, row_partition: Any, internal: bool = False):
+    def __init__(self, values: Any, row_partition: Any, internal: bool = False, uniform: Any = None):
         if not internal:
             raise ValueError(
                 "RaggedTensor constructor is private; please use one of the factory methods instead "
@@ -93,7 +93,7 @@ class RaggedTensor:
             )
         self._values = values
         self._row_splits = row_partition
-        self._uniform_row_length = None
+        self._uniform_row_length = uniform
 
     # Making
 
@@ -193,8 +193,7 @@ class RaggedTensor:
             length = required(validate, values, length, UNIFORM, rows)
         splits = range_(cast(0, length.dtype), rows + 1) * length
         out = cls.from_row_splits(values, splits, validate=False)
-        out._uniform_row_length = length
-        return out
+        return cls(out.values, out.row_splits, internal=True, uniform=length)
 
     @classmethod
     def from_nested_row_splits(
@@ -375,9 +374,7 @@ class RaggedTensor:
             new_values = new_values.with_row_splits_dtype(dtypes.int64)
             return RaggedTensor(new_values, cast(self._row_splits, dtypes.int64), internal=True)
         new_values.shape.with_rank_at_least(1)[:1].assert_is_compatible_with(self._values.shape[:1])
-        out = RaggedTensor(new_values, self._row_splits, internal=True)
-        out._uniform_row_length = self._uniform_row_length
-        return out
+        return RaggedTensor(new_values, self._row_splits, internal=True, uniform=self._uniform_row_length)
 
     def with_flat_values(self, new_values: TensorLike):
         """The same rows in rows of other flat values."""
@@ -396,10 +393,9 @@ class RaggedTensor:
         inner = self._values
         if isinstance(inner, RaggedTensor):
             inner = inner.with_row_splits_dtype(dtype)
-        out = RaggedTensor(inner, cast(self._row_splits, dtype), internal=True)
-        if self._uniform_row_length is not None:
-            out._uniform_row_length = cast(self._uniform_row_length, dtype)
-        return out
+        uniform = self._uniform_row_length
+        uniform = None if uniform is None else cast(uniform, dtype)
+        return RaggedTensor(inner, cast(self._row_splits, dtype), internal=True, uniform=uniform)
 
     def merge_dims(self, outer_axis: int | str, inner_axis: Any):
         """Dimensions `outer_axis` to `inner_axis` as one."""

@@ -24,5 +24,5 @@ def is_sparse(value) -> bool:
 
 
 def sparse_like(sparse: SparseTensor, made: SparseTensor):
-    made._given_shape = sparse.shape
+    made.set_shape(sparse.shape)
     return made

@@ -19,6 +19,9 @@ class Entries(NamedTuple):
     columns: np.ndarray
     values: np.ndarray
 
+    def with_values(self, values: np.ndarray) -> Entries:
+        return self._replace(values=values)
+
     def sorted(self) -> Entries:
         order = np.lexsort((self.columns, self.rows))
         return Entries(*(part[order] for part in self))
@@ -67,7 +70,7 @@ class CSRMatrix:
         return CSRMatrix((*self.batch, *self.shape[:-3:-1]), parts, self.dtype)
 
     def conjugated(self) -> CSRMatrix:
-        return CSRMatrix(self.shape, [p._replace(values=p.values.conj()) for p in self.parts], self.dtype)
+        return CSRMatrix(self.shape, [p.with_values(p.values.conj()) for p in self.parts], self.dtype)
 
     def turned(self, transpose: bool, adjoint: bool, what: str) -> CSRMatrix:
         if transpose and adjoint:

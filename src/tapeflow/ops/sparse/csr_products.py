@@ -184,7 +184,7 @@ def SparseMatrixMul(xp: ModuleType, a: np.ndarray, b: np.ndarray):
     if b.ndim and not (b.ndim == 3 and left.batch and b.shape == (len(left.parts), 1, 1)):
         raise invalid(f"A sparse matrix is multiplied by one scalar for each of its batch, not {shape_text(b.shape)}")
     factors = np.broadcast_to(b.reshape(-1), len(left.parts))
-    parts = [p._replace(values=p.values * f) for p, f in zip(left.parts, factors, strict=True)]
+    parts = [p.with_values(p.values * f) for p, f in zip(left.parts, factors, strict=True)]
     return boxed(CSRMatrix(left.shape, parts, left.dtype))
 
 

@@ -73,10 +73,11 @@ def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape
     if not (validate_shape and is_set(resource)):
         resource._set(convert_to_tensor(value, dtype_of(resource)))
         return
-    if tuple(resource._value_shape.as_list()) != value.shape:
+    known = resource._value_shape.as_list()
+    if tuple(known) != value.shape:
         raise invalid(
             "Trying to assign to variable with tensor with wrong shape. Expected "
-            f"{shape_text(resource._value_shape.as_list())} got {shape_text(value.shape)}"
+            f"{shape_text(known)} got {shape_text(value.shape)}"
         )
     resource.assign(value)
 

@@ -29,7 +29,7 @@ def fold_constants(graph_def: Any, call: Call) -> Any:
     """
     if call.flag("clear_output_shapes", True):
         graph_def = _without_shapes(graph_def)
-    graph_def = strip_unused_nodes(graph_def, call._replace(parameters={}))
+    graph_def = strip_unused_nodes(graph_def, call.without_parameters())
     nodes, limit = Nodes(graph_def, call.outputs), call.whole("max_constant_size_in_bytes", 10 << 20)
     with Graph().as_default() as graph:
         try:

@@ -33,6 +33,9 @@ class Call(NamedTuple):
         """The nodes of the graph's inputs and outputs, which keep their names."""
         return {node_name(name) for name in (*self.inputs, *self.outputs)}
 
+    def without_parameters(self) -> Call:
+        return self._replace(parameters={})
+
     def text(self, name: str, default: str = "") -> str:
         """The one value of a parameter, or its default."""
         values = self.parameters.get(name, [default])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.gan.losses import wargs
 from tapeflow.contrib.gan.models import CycleGANModel
+from tapeflow.core.structures.structure import fields_of
 
 if TYPE_CHECKING:
     from tapeflow.contrib.gan.models import GANModel, StarGANModel
@@ -21,7 +22,7 @@ def _of_model(loss_fn: Callable[..., Any]):
 
     @functools.wraps(loss_fn)
     def of_model(gan_model: GANModel, **kwargs):
-        fields = set(gan_model._fields)
+        fields = set(fields_of(gan_model))
         for name in needed - fields:
             if name not in kwargs:
                 raise ValueError(f"`{name}` must be supplied to {loss_fn.__name__} loss function.")

@@ -49,12 +49,19 @@ def network_config(model, numbers=None):
         "name": model.name,
         "trainable": model.trainable,
         "layers": layers,
-        "input_layers": references(model._inputs, reference),
-        "output_layers": references(model._outputs, reference),
+        **ends_config(model, reference),
     }
 
 
-def references(tensors: Sequence[Any] | dict[str, Any] | KerasTensor, reference: Callable[..., Any]):
+def ends_config(model, reference: Callable[..., Any]):
+    """The references of the inputs and outputs of a functional model."""
+    return {
+        "input_layers": _references(model._inputs, reference),
+        "output_layers": _references(model._outputs, reference),
+    }
+
+
+def _references(tensors: Sequence[Any] | dict[str, Any] | KerasTensor, reference: Callable[..., Any]):
     """References of tensors in their structure; one alone is in a list in Keras 2."""
     if isinstance(tensors, KerasTensor):
         return [reference(tensors)] if keras_2() else reference(tensors)
