@@ -22,6 +22,7 @@ def hook(name):
 
 
 included, reference, drawings = hook("included"), hook("reference"), hook("drawings")
+notebooks = hook("notebooks")
 
 
 def test_sections_and_paragraphs_are_found():
@@ -108,3 +109,14 @@ def test_the_site_builds(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", tmp_path]
     subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "PYTHONPATH": path})
     assert (tmp_path / "reference" / "tf.nn" / "index.html").exists()
+
+
+def test_cells_are_the_text_and_the_programs_of_a_page():
+    page = "# Title\n\nSee [a page](a.md), [b](https://b).\n\n```python\nx = 1\n```\n\n```\nno\n```\n"
+    made = notebooks.notebook(page)
+    assert [(cell["cell_type"], cell["source"]) for cell in made["cells"]] == [
+        ("markdown", "# Title\n\nSee a page, [b](https://b)."),
+        ("code", "x = 1"),
+        ("markdown", "```\nno\n```"),
+    ]
+    assert len({cell["id"] for cell in made["cells"]}) == 3

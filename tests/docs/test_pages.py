@@ -4,8 +4,10 @@ The blocks of a page are one program. What it prints stands in comments: behind 
 the lines after it, and behind other lines as `# prints ...`.
 """
 
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -53,13 +55,37 @@ def test_prints_what_it_says(page, tmp_path):
     lines = program(page)
     file = tmp_path / f"{Path(page).stem.replace('-', '_')}.py"
     file.write_text("\n".join(lines))
+    assert printed(tmp_path, str(file)) == promised(lines)
+
+
+def printed(folder, *arguments):
+    """The lines that Python prints, run in a folder."""
     done = subprocess.run(
-        [sys.executable, str(file)],
-        capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path,
+        [sys.executable, *arguments],
+        capture_output=True, text=True, check=False, timeout=120, cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == promised(lines)
+    return done.stdout.splitlines()
+
+
+# A cell has no file, but its lines can be read, as in Jupyter.
+CELLS = """
+import json, linecache, sys
+scope = {"__name__": "__main__"}
+for cell in json.load(open(sys.argv[1]))["cells"]:
+    if cell["cell_type"] == "code":
+        source, name = cell["source"], f"<{cell['id']}>"
+        linecache.cache[name] = len(source), None, source.splitlines(True), name
+        exec(compile(source, name, "exec"), scope)
+"""
+
+
+@pytest.mark.parametrize("page", [page for page in DOCS if page.startswith("docs/guide/")])
+def test_a_notebook_prints_what_its_page_says(page, tmp_path):
+    made = runpy.run_path(str(ROOT / "docs" / "notebooks.py"))["notebook"]((ROOT / page).read_text())
+    (tmp_path / "page.ipynb").write_text(json.dumps(made))
+    assert printed(tmp_path, "-c", CELLS, "page.ipynb") == promised(program(page))
 
 
 @pytest.mark.parametrize("page", PAGES)
