@@ -9,26 +9,31 @@ from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, name_scope
 from tapeflow.core.public import boundaries
 from tapeflow.graph.build import building
+from tapeflow.graph.default_graph import default_graph
+from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
 
-# Eagerly the step belongs to the process; a graph keeps its own in its collection.
-_eager_step: list[Variable] = []
 _READ = "global_step_read_op_cache"
 
 
 def get_global_step(graph: Graph | None = None):
     """The global step variable, or None. Raises TypeError when it is no integer scalar."""
-    graph = graph or current_graph()
-    found = _eager_step if graph is None else graph.get_collection("global_step")
-    if not found and graph is not None:
-        found = [v for v in graph.get_collection("variables") if v.name == "global_step:0"]
+    found = _steps_of(graph or current_graph() or default_graph())
     if not found:
         return None
     assert_global_step(found[0])
     return found[0]
+
+
+def _steps_of(graph: Graph) -> list[Variable]:
+    """The step of a graph, which is that of the default graph eagerly; a function has that of its caller's graph."""
+    found = graph.get_collection("global_step") or [
+        v for v in graph.get_collection("variables") if v.name == "global_step:0"
+    ]
+    return _steps_of(graph.outer_graph) if not found and isinstance(graph, FuncGraph) else found
 
 
 def create_global_step(graph: Graph | None = None):
@@ -38,10 +43,7 @@ def create_global_step(graph: Graph | None = None):
     graph = graph or current_graph()
     with contextlib.nullcontext() if graph is None else graph.as_default(), name_scope(""):
         step = _made(graph)
-    if graph is None:
-        _eager_step.append(step)
-    else:
-        graph.add_to_collection("global_step", step)
+    (graph or default_graph()).add_to_collection("global_step", step)
     return step
 
 

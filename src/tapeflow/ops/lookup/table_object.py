@@ -114,10 +114,11 @@ class Table:
         entries: dict[Any, Any] = {}
         for key, value in zip(found, rows, strict=True):
             if key in entries and entries[key] != value:
-                raise invalid(
+                raise FailedPreconditionError(
+                    None, None,
                     f"HashTable has different value for same key. Key {shown(key)} has {shown(entries[key])} "
-                    f"and trying to add value {shown(value)}"
-                )
+                    f"and trying to add value {shown(value)}",
+                )  # fmt: skip
             entries[key] = value
         if self.entries and self.entries != entries:
             raise FailedPreconditionError(None, None, "Table already initialized.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,9 @@ def SparseTensorDenseMatMul(
         raise invalid(
             f"Tensor 'a_shape' must have 2 elements, got shape {shape_text(a_shape.shape)}"
         )
-    sizes = checked(a_indices.astype(np.int64), a_values, a_shape, in_range=xp is np)
+    sizes = checked(a_indices.astype(np.int64), a_values, a_shape, in_range=False)
+    if xp is np:
+        _require_factors(a_indices, sizes, adjoint_a)
     rows, columns = a_indices[:, 0], a_indices[:, 1]
     values = a_values
     if adjoint_a:
@@ -80,6 +83,16 @@ def SparseTensorDenseMatMul(
     else:
         out = xp.zeros((sizes[0], right.shape[1]), wide).at[rows].add(products)
     return out.astype(b.dtype)
+
+
+def _require_factors(indices: np.ndarray, sizes: Sequence[int], adjoint: bool) -> None:
+    """Raises InvalidArgumentError for an index that is no row (m) or column (k); `adjoint` swaps them."""
+    outside = (indices < 0) | (indices >= np.array(sizes, np.int64))
+    if outside.any():
+        i = int(outside.any(1).argmax())
+        names = [("k", 0), ("m", 1)] if adjoint else [("k", 1), ("m", 0)]
+        name, place = next(pair for pair in names if outside[i, pair[1]])
+        raise invalid(f"{name} ({indices[i, place]}) from index[{i},{place}] out of bounds (>={sizes[place]})")
 
 
 SparseTensorDenseMatMul.compiled(static="a_shape")

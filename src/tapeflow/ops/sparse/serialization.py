@@ -118,10 +118,14 @@ def _parts(row: Any, kind, number: int):
 def _joined(rows: Any, kind):
     """The parts of a sparse tensor whose first dimension goes over the sparse tensors in `rows`."""
     parts = [_parts(row, kind, i) for i, row in enumerate(rows)]
-    ranks = sorted({len(shape) for _, _, shape in parts})
-    if len(ranks) > 1:
-        raise invalid(f"Inconsistent rank across SparseTensors: ranks {ranks}")
+    ranks = [len(shape) for _, _, shape in parts]
     rank = ranks[0] if ranks else 0
+    for number, other in enumerate(ranks):
+        if other != rank:
+            raise invalid(
+                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{number}] was: {rank} but rank "
+                f"of SparseTensor[{number}] is: {other}"
+            )
     places = [
         np.concatenate([np.full((len(indices), 1), i, np.int64), indices], 1)
         for i, (indices, _, _) in enumerate(parts)
