@@ -84,7 +84,7 @@ def test_endless_datasets_need_steps(method):
 
 
 def test_class_weights_of_outputs_are_refused():
-    with pytest.raises(ValueError, match="Expected `class_weight` to be a dict with keys from 0"):
+    with pytest.raises(ValueError, match="only supported for Models with a single output"):
         two_outputs().fit([X, X], [X, X], class_weight={"out_1": {0: 1, 1: 2}}, verbose=0)
 
 

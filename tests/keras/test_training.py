@@ -60,8 +60,43 @@ def test_class_and_sample_weights(data):
     weights = np.linspace(0, 1, 20)
     loss = model.evaluate(x, y, sample_weight=weights, batch_size=20, verbose=0)
     np.testing.assert_allclose(loss, (each * weights).mean(), rtol=1e-5)
-    with pytest.raises(ValueError, match="class_weight"):
-        model.fit(x, y, class_weight={0: 1.0, 2: 1.0}, verbose=0)
+    # Classes without a weight have 1, as in Keras 3.
+    some = np.array([3.0, 1.0, 0.5])
+    for given in ({0: 3.0, 2: 0.5}, {0: 3.0, 2: 0.5, 7: 1.0}):
+        logs = model.fit(x, y, class_weight=given, batch_size=20, verbose=0).history
+        np.testing.assert_allclose(logs["loss"][0], (each * some[y[:, 0]]).mean(), rtol=1e-5)
+        batches = tf.data.Dataset.from_tensor_slices((x, y)).batch(20)
+        logs = model.fit(batches, class_weight=given, verbose=0).history
+        np.testing.assert_allclose(logs["loss"][0], (each * some[y[:, 0]]).mean(), rtol=1e-5)
+    logs = model.fit(x, y, class_weight={0: 3.0}, batch_size=20, verbose=0).history
+    np.testing.assert_allclose(logs["loss"][0], (each * np.where(y[:, 0] == 0, 3.0, 1.0)).mean(), rtol=1e-5)
+    with pytest.raises(ValueError, match="You cannot `class_weight` and `sample_weight`"):
+        model.fit(x, y, class_weight={0: 1.0}, sample_weight=weights, verbose=0)
+    with pytest.raises(ValueError, match="integer keys"):
+        model.fit(x, y, class_weight={"a": 1.0}, verbose=0)
+
+
+@pytest.mark.parametrize(("method", "ends"), [("evaluate", "stop_evaluating"), ("predict", "stop_predicting")])
+def test_callbacks_stop_evaluation_and_prediction(data, method, ends):
+    x = data[0]
+    model = keras.Sequential([keras.Input((4,)), layers.Dense(3)])
+    model.compile("sgd", "mse")
+    seen = []
+
+    class Stopper(keras.callbacks.Callback):
+        def on_test_batch_end(self, batch, logs=None):
+            seen.append(batch)
+            setattr(self.model, ends, len(seen) == 3)
+
+        on_predict_batch_end = on_test_batch_end
+
+    def endless():
+        while True:
+            yield (x[:2],) if method == "predict" else (x[:2], x[:2, :3])
+
+    result = getattr(model, method)(endless(), callbacks=[Stopper()], verbose=0)
+    assert seen == [0, 1, 2]
+    assert method == "evaluate" or result.shape == (6, 3)
 
 
 class Parts(keras.utils.Sequence):

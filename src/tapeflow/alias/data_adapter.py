@@ -11,13 +11,8 @@ from tapeflow._native import Tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
-from tapeflow.keras.engine.fitting.batches import (
-    Batches,
-    as_batches,
-    pack,
-    split_validation,
-    unpack,
-)
+from tapeflow.keras.engine.fitting.batches import Batches, as_batches, split_validation
+from tapeflow.keras.engine.fitting.class_weights import pack, unpack
 from tapeflow.keras.engine.fitting.epochs import length_of
 from tapeflow.ops.array.layout import expand_dims
 

@@ -43,6 +43,9 @@ def _chosen(layer: Dense | EinsumDense, filters):
     return any(re.search(pattern, layer.name) for pattern in patterns)
 
 
+_CONFIG_OF_LAYERS = {"name", "trainable", "layers", "input_layers", "output_layers"}  # of functional models
+
+
 @public_methods
 class Model(Training, Layer):
     """Layers grouped into one, with training, evaluation and prediction.
@@ -309,7 +312,10 @@ class Model(Training, Layer):
                 return cls(**config)
             inputs, outputs, sides = tensors_of(config, custom_objects)
         made = services().functional.Functional if cls is Model else cls
-        model = made(inputs=inputs, outputs=outputs, name=config["name"])
+        own = {}
+        if cls is not Model and not keras_2():  # what the class adds to the config
+            own = {name: value for name, value in config.items() if name not in _CONFIG_OF_LAYERS}
+        model = made(inputs=inputs, outputs=outputs, name=config["name"], **own)
         for side in sides:
             model._add_side(side)
         return model

@@ -138,6 +138,13 @@ class LossFunctionWrapper(Loss):
     _newer_settings: ClassVar[dict[str, Any]] = {}  # those that Keras 2 lacks, with their values there
 
     def call(self, y_true: TensorLike, y_pred: TensorLike):
+        if type(y_pred) in (list, tuple, dict) or hasattr(y_pred, "_fields"):
+            leaves = nest.flatten(y_pred)
+            if not keras_2() and any(map(is_tensor, leaves)):  # a function of several outputs
+                pairs = [squeeze_or_expand(*map(convert_to_tensor, pair)) for pair in zip(nest.flatten(y_true), leaves)]
+                y_true = nest.pack_sequence_as(y_true, [pair[0] for pair in pairs])
+                y_pred = nest.pack_sequence_as(y_pred, [pair[1] for pair in pairs])
+                return self.fn(y_true, y_pred, **self._settings)
         tensors = is_tensor(y_true) and is_tensor(y_pred)
         y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
         if tensors or not keras_2():  # Keras 2 broadcasts arrays

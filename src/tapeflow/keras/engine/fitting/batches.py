@@ -11,7 +11,6 @@ import numpy as np
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.release import keras_2
@@ -20,39 +19,16 @@ from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.parts import parts_of
 from tapeflow.keras import settings
+from tapeflow.keras.engine.fitting.class_weights import ClassWeights, pack
 from tapeflow.keras.session import get_session
 from tapeflow.keras.utils.sequence import Sequence
-from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.indexing.gather import gather
-from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.random.functions import shuffle as shuffled
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
-
-
-def unpack(data: TensorLike | dict[str, Any]):
-    """(x, y, sample_weight) of a batch of one to three parts. Raises ValueError for other batches."""
-    if isinstance(data, list):
-        data = tuple(data)
-    if not isinstance(data, tuple):
-        return data, None, None
-    if not 1 <= len(data) <= 3:
-        raise ValueError(
-            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-            f"found: {data}"
-        )
-    return (*data, None, None)[:3]
-
-
-def pack(x: TensorLike | dict[str, Any], y: TensorLike | None = None, sample_weight: TensorLike | None = None):
-    """The parts that are there, as a batch."""
-    if y is None:
-        several = (tuple, list, Mapping) if keras_2() else (tuple, list)
-        return x if not isinstance(x, several) else (x,)
-    return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
 def as_tensor(value: np.ndarray | None):
@@ -110,7 +86,7 @@ class Batches:
         on_epoch_end=None, varies: bool = False, on_epoch_begin=None,
     ):
         self._make, self._length, self.varies = make, length, varies
-        self._weights = None if class_weight is None else class_weights(class_weight)
+        self._weights: Any = None if class_weight is None else ClassWeights(class_weight)
         self.on_epoch_end = on_epoch_end or (lambda: None)
         self.on_epoch_begin = on_epoch_begin or (lambda: None)
 
@@ -125,43 +101,7 @@ class Batches:
         return self._length
 
     def _weighted(self, data: Tensor):
-        return weighted(data, self._weights)
-
-
-def class_weights(class_weight):
-    """The weights of classes as a vector. Raises ValueError for classes that are not 0, 1, 2, ..."""
-    classes = set(class_weight)
-    if classes != set(range(len(classes))):
-        raise ValueError(
-            "Expected `class_weight` to be a dict with keys from 0 to one less than the number of "
-            f"classes, found {class_weight}"
-        )
-    return np.array([class_weight[i] for i in range(len(classes))], settings.floatx())
-
-
-def weighted(data, weights):
-    """The batch with the weights of its classes in (or multiplied to) its sample weights."""
-    x, y, sample_weight = unpack(data)
-    if isinstance(y, (list, tuple, dict)) and len(y) > 1:
-        raise ValueError("`class_weight` is only supported for Models with a single output.")
-    target = nest.flatten(y)[0]
-    rank = len(target.shape)
-    if rank > 2:
-        raise ValueError("`class_weight` not supported for 3+ dimensional targets.")
-    several = rank == 2 and target.shape[1] is not None and target.shape[1] > 1
-    if isinstance(target, np.ndarray):
-        classes = target.argmax(1) if several else target.reshape(-1).astype(np.int64)
-        values = weights[classes]
-    else:
-        classes = argmax(target, axis=1) if several else reshape(cast(target, "int64"), [-1])
-        values = gather(convert_to_tensor(weights), classes)
-    if sample_weight is not None:
-        given = nest.flatten(sample_weight)[0]
-        values = (
-            values.astype(given.dtype) if isinstance(values, np.ndarray)
-            else cast(values, given.dtype)
-        ) * given  # fmt: skip
-    return x, y, values
+        return self._weights(data)
 
 
 def as_batches(
@@ -266,7 +206,7 @@ def _of_arrays(x, y, sample_weight, batch_size, shuffle, steps, class_weight):
     as_leaf = as_tensor if shuffle is True else _as_array
     parts = tuple(nest.map_structure(as_leaf, listed(part)) for part in (x, y, sample_weight))
     if class_weight is not None:
-        parts = weighted(parts, class_weights(class_weight))
+        parts = ClassWeights(class_weight)(parts)
     parts = parts if parts[2] is not None else parts[:2] if parts[1] is not None else parts[:1]
     leaves = [leaf for leaf in nest.flatten(parts) if leaf is not None]
     if any(isinstance(leaf, Tensor) and not isinstance(leaf, EagerTensor) for leaf in leaves):

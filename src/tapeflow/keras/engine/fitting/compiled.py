@@ -12,6 +12,14 @@ from tapeflow.core.structures import nest
 from tapeflow.keras import losses
 from tapeflow.keras import metrics as metrics_of_keras
 from tapeflow.keras.engine import masking
+from tapeflow.keras.engine.fitting.nested_losses import (
+    Entry,
+    absent,
+    at,
+    entries_of,
+    is_nested,
+    like_outputs,
+)
 from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.accumulate import add_n
 
@@ -24,6 +32,14 @@ def per_output(value, names: Sequence[str], what: str, several: bool = False):
     """
     if isinstance(value, Mapping):
         unknown = [name for name in value if name not in names]
+        if unknown and not keras_2():
+            raise ValueError(
+                f"Expected keys {list(names)} in loss dict, but found loss.keys()={list(value)}"
+                if what == "loss" else
+                f"Invalid `{what}`. `{what}` should contain metrics objects and either be a dict or a list matching "
+                f"the output names of the functional model {list(names)} or match the output structure of the model.\n"
+                f"Received: {what}={value}"
+            )  # fmt: skip
         if unknown:
             raise ValueError(
                 f"Found unexpected keys that do not correspond to any Model output: {unknown}. "
@@ -54,6 +70,7 @@ class CompiledLoss:
         self.total = metrics_of_keras.Mean(name="loss")
         self._means: list = []  # by output, None for an output without a loss
         self._reported: list = []  # the same in the order of results
+        self._entries: list[Entry] | None = None  # where losses were given as a structure
 
     @property
     def metrics(self):
@@ -65,11 +82,17 @@ class CompiledLoss:
 
     def build(self, y_pred):
         """Finds which loss belongs to which output."""
+        if not keras_2() and is_nested(self._given, y_pred):
+            self._build_entries(y_pred)
+            return
         outputs = nest.flatten(y_pred)
         names = self._names = output_names(y_pred, self._names)
         given = self._given
         if isinstance(given, (list, tuple)) and len(given) == 1 and len(outputs) == 1:
             given = given[0]
+        unknown = [name for name in given if name not in names] if isinstance(given, Mapping) else []
+        if unknown and isinstance(y_pred, Mapping) and not keras_2():
+            raise absent((unknown[0],))
         self._functions = [
             None if loss is None else as_loss(loss) for loss in per_output(given, names, "loss")
         ]
@@ -90,6 +113,16 @@ class CompiledLoss:
             made = dict(zip(names, self._means))
             self._reported = [made[name] for name in order if made.get(name) is not None]
 
+    def _build_entries(self, y_pred):
+        self._functions, self._entries = [], []
+        for path, loss, weight, name in entries_of(self._given, self._weights, self._names, y_pred):
+            function = as_loss(loss)
+            own = loss if isinstance(loss, str) else function.name
+            self._entries.append(Entry(path, function, weight, own if name is None else name))
+        if len(self._entries) > 1:
+            self._means = [metrics_of_keras.Mean(name=f"{entry.name}_loss") for entry in self._entries]
+            self._reported = self._means
+
     def __call__(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None,
         regularization_losses=None,
@@ -103,6 +136,16 @@ class CompiledLoss:
         """The weighted sum, without taking it into its mean."""
         if self._functions is None:
             self.build(y_pred)
+        if self._entries is not None:
+            parts = self._parts_of_entries(y_true, y_pred, sample_weight)
+        else:
+            parts = self._parts_by_output(y_true, y_pred, sample_weight)
+        parts += map(replicas.part_of, regularization_losses or ())
+        if not parts:
+            raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
+        return parts[0] if len(parts) == 1 else add_n(parts)
+
+    def _parts_by_output(self, y_true, y_pred, sample_weight):
         parts = []
         wanted = [function is not None for function in self._functions]
         targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
@@ -121,10 +164,19 @@ class CompiledLoss:
                 self._means[i].update_state(whole, batch if keras_2() or not inside_graph() else None)
             scale = self._output_weights[i]
             parts.append(value if isinstance(scale, float) and scale == 1.0 else value * scale)
-        parts += map(replicas.part_of, regularization_losses or ())
-        if not parts:
-            raise ValueError("No loss to minimize: pass `loss` to compile, or call add_loss.")
-        return parts[0] if len(parts) == 1 else add_n(parts)
+        return parts
+
+    def _parts_of_entries(self, y_true, y_pred, sample_weight):
+        targets, parts = like_outputs(y_pred, y_true, self._names), []
+        for i, (path, function, scale, _) in enumerate(self._entries):
+            weight = at(path, sample_weight) if nest.is_nested(sample_weight) else sample_weight
+            output = at(path, y_pred)
+            value = function(at(path, targets), output, weight)
+            if self._means:
+                batch = None if inside_graph() else _batch_of(nest.flatten(output)[0])
+                self._means[i].update_state(replicas.whole_of(value), batch)
+            parts.append(value if scale is None else value * scale)
+        return parts
 
     def seen(self, loss: TensorLike, y_pred: TensorLike):
         """Takes in a loss that was computed without this object."""
@@ -226,9 +278,15 @@ class CompiledMetrics:
         names = self._names = output_names(y_pred, self._names)
         if self._made is None or len(self._known) != len(names):
             self.build(names)
-        wanted = [loss is not None for loss in per_output(self._losses_given, names, "loss")]
-        targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
-        weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
+        if not keras_2() and not any(self._made):
+            return
+        if not keras_2() and is_nested(self._losses_given, y_pred):
+            targets = nest.flatten(like_outputs(y_pred, y_true, self._names))
+            weights = nest.flatten(sample_weight) if nest.is_nested(sample_weight) else [sample_weight] * len(names)
+        else:
+            wanted = [loss is not None for loss in per_output(self._losses_given, names, "loss")]
+            targets = targets_of(y_true, y_pred, self._names, wanted=wanted)
+            weights = targets_of(sample_weight, y_pred, self._names, "sample_weight")
         for i, (pairs, target, output) in enumerate(zip(self._made, targets, nest.flatten(y_pred))):
             if target is None:
                 continue
@@ -255,7 +313,7 @@ def _for_one_output(*given):
 def output_names(y_pred: TensorLike, names: Sequence[str] | None):
     """Names of outputs: those of the model, else the keys of a dict, else output_1, output_2..."""
     count = len(nest.flatten(y_pred))
-    if isinstance(y_pred, Mapping):
+    if isinstance(y_pred, Mapping) and len(y_pred) == count:
         return sorted(y_pred)
     if names is not None and len(names) == count:
         return names

@@ -23,13 +23,8 @@ from tapeflow.keras import optimizers, settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.fitting import compile_config
-from tapeflow.keras.engine.fitting.batches import (
-    as_batches,
-    as_tensor,
-    pack,
-    split_validation,
-    unpack,
-)
+from tapeflow.keras.engine.fitting.batches import as_batches, as_tensor, split_validation
+from tapeflow.keras.engine.fitting.class_weights import pack, unpack
 from tapeflow.keras.engine.fitting.compiled import CompiledLoss, CompiledMetrics
 from tapeflow.keras.engine.fitting.epochs import Epochs, epochs_of, length_of
 from tapeflow.keras.engine.fitting.stepping import Step
@@ -173,7 +168,7 @@ class Training:
 
     def _names_of_outputs(self):
         outputs = self.__dict__.get("_outputs")
-        if isinstance(outputs, Mapping) and not keras_2():
+        if isinstance(outputs, Mapping) and not keras_2() and not any(map(nest.is_nested, outputs.values())):
             return sorted(outputs)
         return getattr(self, "output_names", None)
 
@@ -651,6 +646,7 @@ class Training:
                 epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
         self.reset_metrics()
+        self.stop_evaluating = False
         function = self.make_test_function()
         self._step("test", batches)
         run.on_test_begin()
@@ -663,6 +659,8 @@ class Training:
                 continue
             logs = data_logs
             run.on_test_batch_end(source.last, logs)
+            if self.stop_evaluating:
+                break
         if logs is None:
             _accept_no_data(x, "test", "there was no data")
         numbers = {} if logs is None else _numbers(logs)
@@ -705,6 +703,7 @@ class Training:
                 callbacks, add_progbar=verbose != 0, model=self, verbose=verbose,
                 epochs=1, steps=settings.at_most(steps or length_of(batches), settings.max_steps_per_epoch()),
             )  # fmt: skip
+        self.stop_predicting = False
         function = self.make_predict_function()
         self._step("predict", batches)
         run.on_predict_begin()
@@ -718,6 +717,8 @@ class Training:
             outputs.append(result)
             shown = result if keras_2() else nest.map_structure(_array, result)
             run.on_predict_batch_end(source.last, {"outputs": shown})
+            if self.stop_predicting:
+                break
         if not outputs:
             raise ValueError("Expected at least one batch of data to predict on.")
         run.on_predict_end()

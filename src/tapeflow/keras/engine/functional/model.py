@@ -249,7 +249,12 @@ def takes_tensors(kind: type) -> bool:
     signature = inspect.signature(kind)
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     names = [each.name for each in signature.parameters.values() if each.kind is positional]
-    return signature == inspect.signature(Functional) or names == ["inputs", "outputs", "name"]
+    kinds = {each.kind for each in signature.parameters.values()}
+    return (
+        signature == inspect.signature(Functional)
+        or names == ["inputs", "outputs", "name"]
+        or (not keras_2() and kinds >= {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+    )
 
 
 def make_functional(subclass: type) -> None:
