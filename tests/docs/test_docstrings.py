@@ -76,6 +76,24 @@ def area(name):
     return name.partition(".")[0] if "." in name else "tf"
 
 
+def methods_without_a_docstring():
+    """The public methods of public classes, inherited ones too, of which help() says nothing."""
+    found = set()
+    for name in names().symbols("tf2"):
+        try:
+            value = names().found("tf2", name)
+        except (AttributeError, ImportError):
+            continue
+        if inspect.isclass(value):
+            methods = (getattr(value, part, None) for part in dir(value) if part[0] != "_")
+            found |= {
+                f"{method.__module__}.{method.__qualname__}"
+                for method in methods
+                if callable(method) and not inspect.isclass(method) and inspect.getdoc(method) is None
+            }
+    return {name for name in found if name.startswith("tapeflow.")}
+
+
 @functools.cache
 def described():
     """The functions of the areas that are looked at, with their docstrings."""
@@ -110,6 +128,11 @@ def entries(doc):
 
 def test_finds_the_functions():
     assert len(described()) > 500
+
+
+def test_methods_have_docstrings():
+    assert methods_without_a_docstring() == set()
+    assert tf.keras.layers.Dense.get_config.__doc__ == tf.keras.layers.Layer.get_config.__doc__
 
 
 def test_functions_describe_their_arguments():

@@ -35,3 +35,18 @@ def test_layers_added_without_a_shape_wait_for_one():
     model.add(layers.Dense(2), rebuild=False)
     model.build((None, 3))
     assert [tuple(weight.shape) for weight in model.weights] == [(3, 4), (4,), (4, 2), (2,)]
+
+
+def test_a_layer_stands_at_several_places(tmp_path):
+    shared, x = layers.Dense(3, name="shared"), np.arange(6, dtype="float32").reshape(2, 3)
+    model = keras.Sequential([keras.Input((3,)), shared, layers.ReLU(), shared, layers.Dense(1)])
+    np.testing.assert_allclose(model(x), model.layers[-1](shared(tf.nn.relu(shared(x)))), rtol=1e-6)
+    assert len(model.layers) == 4
+    assert model.count_params() == 12 + 4
+    assert len(keras.models.clone_model(model).weights) == 4
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.layers[0] is loaded.layers[2]
+    np.testing.assert_allclose(loaded(x), model(x), rtol=1e-6)
+    with pytest.raises(ValueError, match="unique names"):
+        model.add(layers.Dense(3, name="shared"))

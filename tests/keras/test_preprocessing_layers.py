@@ -27,6 +27,17 @@ def test_normalization_learns_statistics():
         layers.Normalization(mean=1.0)
 
 
+@pytest.mark.parametrize("axis", [-1, None])
+def test_the_mean_of_nothing_is_nan(axis):
+    layer = layers.Normalization(axis=axis)
+    layer.adapt(np.zeros([0, 3], "float32"))
+    assert np.isnan(layer.adapt_mean).all()
+    assert np.isnan(layer.adapt_variance).all()
+    layer = layers.Normalization(axis=axis)
+    layer.adapt(tf.data.Dataset.from_tensor_slices(np.zeros([0, 3], "float32")).batch(2))
+    assert layer.adapt_mean.numpy().sum() == 0
+
+
 def test_bins():
     layer = layers.Discretization([0.0, 1.0])
     np.testing.assert_array_equal(layer(np.array([[-1.0, 0.0, 0.5, 2.0]])).numpy(), [[0, 1, 1, 2]])

@@ -119,6 +119,7 @@ class DeviceSpec:
         return cls(**_parse(spec))
 
     def parse_from_string(self, spec: str) -> Self:
+        """A spec of what a string such as "/job:worker/task:1/device:GPU:0" says."""
         return self.from_string(spec)
 
     def make_merged_spec(self, dev: DeviceSpec) -> Self:
@@ -181,6 +182,7 @@ class DeviceSpecV1(DeviceSpec):
     __hash__ = DeviceSpec.__hash__
 
     def parse_from_string(self, spec: str) -> Self:
+        """Take over what a string such as "/job:worker/task:1/device:GPU:0" says; return this spec."""
         self._set(**self.from_string(spec)._fields())
         return self
 

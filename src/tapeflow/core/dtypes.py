@@ -127,9 +127,11 @@ class DType:
         return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 
     def is_subtype_of(self, other: Any) -> builtins.bool:
+        """Whether values of this dtype go where one of `other` is expected: only if they are the same."""
         return self is other
 
     def most_specific_common_supertype(self, others: Any) -> DType | None:
+        """This dtype if all others are the same, else None."""
         return self if all(self is other for other in others) else None
 
     def __eq__(self, other: Any) -> builtins.bool:

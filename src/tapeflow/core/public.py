@@ -97,6 +97,8 @@ def _mark_methods(cls: type, mark: Callable[[Any], Any], left_out: Collection[st
     """Apply `mark` to the own methods of a class that programs call."""
     for name, method in list(vars(cls).items()):
         if (name in _SPECIAL or name[0] != "_") and name not in left_out:
+            if isinstance(method, FunctionType) and method.__doc__ is None:  # help() looks so for plain functions alone
+                method.__doc__ = getattr(getattr(super(cls, cls), name, None), "__doc__", None)
             marked = _bound(method, mark)
             if marked is not None:
                 setattr(cls, name, marked)

@@ -132,6 +132,7 @@ class TensorShape:
         return math.prod(self.sizes)  # type: ignore[arg-type]
 
     def is_fully_defined(self) -> bool:
+        """Whether the rank and all dimensions are known."""
         return self.sizes is not None and None not in self.sizes
 
     def is_compatible_with(self, other: Any) -> bool:
@@ -159,19 +160,23 @@ class TensorShape:
     # Assertions: ValueError if they fail.
 
     def assert_is_compatible_with(self, other: Any) -> None:
+        """Raise ValueError if no shape agrees with both."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_same_rank(self, other: Any) -> None:
+        """Raise ValueError if both ranks are known and differ."""
         other = as_shape(other)
         if self.sizes is not None and other.sizes is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank: int | None) -> None:
+        """Raise ValueError if the rank is known and another."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def assert_is_fully_defined(self) -> None:
+        """Raise ValueError if the rank or a dimension is unknown."""
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
@@ -206,11 +211,13 @@ class TensorShape:
         return self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape. Raise ValueError if its rank is known and lower."""
         if self.sizes is not None and len(self.sizes) < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape. Raise ValueError if its rank is known and higher."""
         if self.sizes is not None and len(self.sizes) > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self

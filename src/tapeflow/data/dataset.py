@@ -188,6 +188,7 @@ class Dataset(
         return iterating.Iterator(self)
 
     def staged_pass(self):
+        """A pass over the elements by nodes of the graph that is being built."""
         from tapeflow.data.iteration import staged_passes
 
         return staged_passes.begin(self)

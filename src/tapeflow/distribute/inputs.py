@@ -217,6 +217,7 @@ class DistributedIterator:
         return self._dataset.shared_out(element)
 
     def staged_pass(self) -> Any:
+        """The rest of the elements, taken by nodes of the graph that is being built."""
         if not self._dataset.even:
             raise UnimplementedError(
                 None, None, "Elements of a dataset of which processes may have different numbers are taken outside of "

@@ -221,6 +221,7 @@ class ConcreteFunction:
         return text
 
     def packed(self, outputs: list[Any]) -> Any:
+        """The structure that the function returns, of its flat outputs."""
         if self.returns_one:
             return outputs[0]
         structure = self._outputs_structure
@@ -346,6 +347,7 @@ class ConcreteFunction:
         self._compiled = Compiled(self._graph)
 
     def set_variables(self, variables: Sequence[Any]) -> None:
+        """Let `variables` have these, too, which a function from a file uses by other ways."""
         for v in variables:
             self._graph.watch_variable(v)
 

@@ -136,6 +136,7 @@ class Function:
         return self.all_traces()
 
     def all_traces(self) -> list[ConcreteFunction]:
+        """The concrete functions of all signatures that were traced."""
         return [f for traces in self._traces.values() for _, f in traces]
 
     def __repr__(self) -> str:

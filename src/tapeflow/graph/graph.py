@@ -227,15 +227,19 @@ class Graph(Scopes, Collections, Elements):
     # Feeding and fetching.
 
     def prevent_feeding(self, tensor: Any) -> None:
+        """Let no session feed a tensor."""
         self._unfeedable.append(tensor)
 
     def is_feedable(self, tensor: Any) -> bool:
+        """Whether sessions may feed a tensor."""
         return all(tensor is not x for x in self._unfeedable)
 
     def prevent_fetching(self, op: Any) -> None:
+        """Let no session fetch an operation or its outputs."""
         self._unfetchable.add(op)
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """Whether sessions may fetch a tensor or an operation."""
         op = tensor_or_op.op if isinstance(tensor_or_op, SymbolicTensor) else tensor_or_op
         return op not in self._unfetchable
 

@@ -170,6 +170,7 @@ class Operation:
         return [y.dtype.as_datatype_enum for y in self.outputs]
 
     def add_output(self, dtype: DType, shape: tuple[int | None, ...] | None) -> SymbolicTensor:
+        """Give the operation one more output; return its tensor."""
         tensor = tensors.output_of(self, len(self.outputs), dtype, shape)
         self.outputs.append(tensor)
         return tensor
@@ -363,6 +364,7 @@ class Operation:
         run_operation(self, feed_dict, session)
 
     def colocation_groups(self) -> list[bytes]:
+        """The names of the operations that this one is placed with, as b"loc:@NAME"."""
         return list(self.extra_attrs.get("_class", [b"loc:@" + self.name.encode()]))
 
     def __repr__(self) -> str:

@@ -43,6 +43,7 @@ class Scopes:
         return self._names.unique(f"{scope}/{name}" if scope else name, mark_as_used)
 
     def get_name_scope(self) -> str:
+        """The name scope that new operations are in, without the slash at its end."""
         return self._scopes.name
 
     @property

@@ -103,6 +103,7 @@ class Iterator:
             self._handle = dataset.staged_pass().handle
 
     def staged_pass(self):
+        """The rest of the elements, taken by nodes of the graph that is being built."""
         from tapeflow.data.iteration import staged_passes
 
         return staged_passes.over(self)

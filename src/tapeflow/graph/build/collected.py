@@ -22,13 +22,16 @@ class Collections:
         return list(self._collections)
 
     def get_all_collection_keys(self) -> list[Any]:
+        """The names of all collections."""
         return [key for key in self._collections if isinstance(key, str)]
 
     def add_to_collection(self, name: Any, value: Any) -> None:
+        """Append a value to the collection of a name."""
         self._check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names: Any, value: Any) -> None:
+        """Append a value to each of some collections; `names` is one name or several."""
         for name in (names,) if isinstance(names, str) else set(names):
             self.add_to_collection(name, value)
 
@@ -47,6 +50,7 @@ class Collections:
         return [item for item in found if hasattr(item, "name") and pattern.match(item.name)]
 
     def clear_collection(self, name: str) -> None:
+        """Remove a collection with all it has."""
         self._check_not_finalized()
         self._collections.pop(name, None)
 

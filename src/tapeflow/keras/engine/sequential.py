@@ -94,7 +94,7 @@ class Sequential(Model):
                 )
 
             layer = Lambda(layer)
-        if any(layer.name == other.name for other in self._stack):
+        if any(layer.name == other.name and layer is not other for other in self._stack):
             raise ValueError(
                 "All layers added to a Sequential model should have unique names. Name "
                 f'"{layer.name}" is already the name of a layer in this model. Update the `name` '
@@ -351,8 +351,15 @@ class Sequential(Model):
 
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=config.get("name") if isinstance(config, dict) else None)
-        for layer in layers:
-            model.add(deserialize_in("keras.layers", layer, custom_objects))
+        made: list = []
+        for given in layers:
+            # A layer that stands at several places has the same config, with its name, at each.
+            named = isinstance(given, dict) and "name" in (given.get("config") or {})
+            layer = next((layer for other, layer in made if other == given), None) if named else None
+            if layer is None:
+                layer = deserialize_in("keras.layers", given, custom_objects)
+            made.append((given, layer))
+            model.add(layer)
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape is not None and not model.built:
             model.build(tuple(shape))

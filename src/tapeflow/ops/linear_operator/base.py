@@ -149,6 +149,7 @@ class LinearOperator(Module):
         return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
 
     def acts_as_identity(self):
+        """Whether products with the operator are what they are taken of."""
         return False
 
     def simple_product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
@@ -251,17 +252,21 @@ class LinearOperator(Module):
         return self._shape_tensor()
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor"):
+        """The shape of the batch of matrices as a tensor, also where only the run knows it."""
         return self.shape_tensor()[:-2]
 
     def tensor_rank_tensor(self, name: str = "tensor_rank_tensor"):
+        """The rank, batch dimensions included, as a tensor, also where only the run knows it."""
         if self.tensor_rank is None:
             return Size(self._shape_tensor())
         return convert_to_tensor(self.tensor_rank, dtype=dtypes.int32)
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor"):
+        """The number of rows as a tensor, also where only the run knows it."""
         return self.shape_tensor()[-2]
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor"):
+        """The number of columns as a tensor, also where only the run knows it."""
         return self.shape_tensor()[-1]
 
     # Operations.
@@ -276,6 +281,7 @@ class LinearOperator(Module):
         return x
 
     def check_dimension(self, axis: int, x, at: int):
+        """Raise ValueError if a dimension of the operator and one of `x` are known and differ."""
         ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
         if ours is not None and theirs is not None and ours != theirs:
             raise ValueError(

@@ -176,6 +176,7 @@ class TensorArray:
 
     @_of_its_kind
     def identity(self):
+        """The same array, which TensorFlow gives another flow."""
         return self
 
     @_of_its_kind

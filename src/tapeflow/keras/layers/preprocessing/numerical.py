@@ -169,6 +169,9 @@ class Normalization(AdaptiveLayer):
             if batch.ndim != len(self._broadcast):
                 batch = batch.reshape([-1, *self._broadcast[1:]])
             ours = batch.shape[0]
+            if not ours:
+                mean = variance = np.nan  # as the mean of nothing is
+                continue
             its_mean, its_variance = batch.mean(self._reduced), batch.var(self._reduced)
             weight = total / (total + ours)
             new = mean * weight + its_mean * (1.0 - weight)
@@ -176,6 +179,8 @@ class Normalization(AdaptiveLayer):
                 its_variance + (its_mean - new) ** 2
             ) * (1.0 - weight)
             mean, total = new, total + ours
+        if not self.built:  # of a dataset without elements
+            self.build(data.element_spec.shape)
         self.adapt_mean.assign(np.broadcast_to(mean, self.adapt_mean.shape.as_list()))
         self.adapt_variance.assign(np.broadcast_to(variance, self.adapt_variance.shape.as_list()))
         self.finalize_state()

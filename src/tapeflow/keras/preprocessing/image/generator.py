@@ -89,6 +89,7 @@ class Iterator(Sequence):
         return self
 
     def __next__(self):
+        """The next batch."""
         with self.lock:
             rows = next(self.index_generator)
         return self._get_batches_of_transformed_samples(rows)
