@@ -182,7 +182,7 @@ def test_small_utilities(tmp_path):
     assert json.loads(config.to_json()) == {"a": 1, "b": [1, 2]}
     model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3, name="first")])
     assert keras.utils.get_source_inputs(model.output)[0] is model.input
-    assert keras.utils.standardize_dtype(int) == "int32"
+    assert keras.utils.standardize_dtype(int) == keras.backend.standardize_dtype("int") == "int64"
     queue = keras.utils.OrderedEnqueuer(Numbers())
     queue.start()
     batches = queue.get()

@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
+from tapeflow.keras.dtype_names import standardize_dtype
 from tapeflow.keras.registry import from_config_dict, to_config
 from tapeflow.ops.math.casting import cast
 
@@ -43,8 +44,8 @@ class DTypePolicy:
             self._compute, self._variable = name[6:], "float32"
         else:
             try:
-                self._compute = self._variable = dtypes.as_dtype(name).name
-            except TypeError:
+                self._compute = self._variable = standardize_dtype(name)
+            except ValueError:
                 raise ValueError(
                     f"Cannot convert value {name} to a mixed precision Policy. Valid policies include "
                     "'mixed_float16', 'mixed_bfloat16', and the name of any dtype such as 'float32'."
@@ -246,7 +247,7 @@ def get(identifier):
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if not isinstance(identifier, str):
-        identifier = dtypes.as_dtype(identifier).name
+        identifier = standardize_dtype(identifier)
     if "_from_" in identifier:
         mode, _, source = identifier.partition("_from_")
         if mode == "float8":

@@ -15,6 +15,7 @@ from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.graph.build.derivatives import gradients as of_graph
 from tapeflow.keras import settings
+from tapeflow.keras.dtype_names import standardize_dtype
 from tapeflow.ops.array import layout, tiling, transposing
 from tapeflow.ops.array import rows as array
 from tapeflow.ops.array import sizes as array_sizes
@@ -313,30 +314,6 @@ def to_dense(tensor: TensorLike):
     if isinstance(tensor, SparseTensor):
         return dense(tensor)
     return tensor
-
-
-def standardize_dtype(dtype: DTypeLike):
-    """Find the name of a dtype.
-
-    Args:
-      dtype: a dtype, a NumPy or Python type, a name, or None.
-
-    Returns:
-      The name; `keras.config.floatx()` for None.
-
-    Raises:
-      ValueError: for unknown ones.
-    """
-    if dtype is None:
-        return settings.floatx()
-    if dtype in ("int", int):
-        return "int64"
-    if dtype in ("float", float):
-        return settings.floatx()
-    try:
-        return dtypes.as_dtype(dtype).name
-    except TypeError:
-        raise ValueError(f"Invalid dtype: {dtype}") from None
 
 
 def is_float_dtype(dtype: DTypeLike):

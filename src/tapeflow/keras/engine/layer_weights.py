@@ -15,6 +15,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.keras import constraints, initializers, regularizers, session
+from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, unique
 from tapeflow.keras.engine.weight import Weight, make_weight
@@ -81,7 +82,7 @@ class LayerWeights:
             if argument not in _ACCEPTED:
                 raise TypeError(f"Unknown keyword argument: {argument}")
         shape = TensorShape(() if shape is None else shape)
-        dtype = dtypes.as_dtype(dtype) if dtype is not None else self._variable_dtype_object
+        dtype = dtypes.as_dtype(named_by_python(dtype)) if dtype is not None else self._variable_dtype_object
         initializer = initializers.get(initializer) or self._default_initializer(name, dtype)
         on_read = getattr(synchronization, "name", None) == "ON_READ"
         if on_read and trainable:

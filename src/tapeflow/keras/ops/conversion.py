@@ -12,6 +12,7 @@ from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
+from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.functional.op_layer import call_function
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.ops.promotion import result_type
@@ -19,7 +20,10 @@ from tapeflow.ops.math.casting import cast as tf_cast
 
 
 def operation(function: Callable[..., Any]):
-    """`tensor_function` for `keras.ops`: a call with symbolic tensors becomes one layer."""
+    """`tensor_function` for `keras.ops`: calls with symbolic tensors become layers, dtypes may be types of Python."""
+    parameters = function.__code__.co_varnames[: function.__code__.co_argcount]
+    if "dtype" in parameters:
+        function = _with_named_dtype(function, parameters.index("dtype"))
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -29,6 +33,18 @@ def operation(function: Callable[..., Any]):
 
     public_function = tensor_function(call)
     return public_function
+
+
+def _with_named_dtype(function, at):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if len(args) > at:
+            args = (*args[:at], named_by_python(args[at]), *args[at + 1 :])
+        elif "dtype" in kwargs:
+            kwargs["dtype"] = named_by_python(kwargs["dtype"])
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _symbolic(values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tapeflow.core.annotations import AxisLike, TensorLike
@@ -44,6 +45,18 @@ from tapeflow.ops.math.reductions import reduce_any as tf_reduce_any
 from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 
 
+def _summed_products(function, *operands, wide: str = ""):
+    """What a function gives for operands of one dtype; those that it does not know are computed as int32.
+
+    The result is of the dtype of the operands, or stays int32 where their dtype is named `wide`.
+    """
+    dtype = operands[0].dtype
+    if dtype.name not in ("bool", "int8"):
+        return function(*operands)
+    result = function(*(tf_cast(x, "int32") for x in operands))
+    return result if dtype.name == wide else tf_cast(result, dtype)
+
+
 @operation
 def matmul(x1: Any, x2: TensorLike):
     """Return the matrix products of the last two axes; vectors are rows on the left and columns on the right.
@@ -53,12 +66,9 @@ def matmul(x1: Any, x2: TensorLike):
       x2: another one.
     """
     x1, x2 = promoted(x1, x2)
-    if x1.dtype.is_bool:
-        x1, x2 = tf_cast(x1, "int32"), tf_cast(x2, "int32")
-        return tf_cast(matmul(x1, x2), "bool")
     left, right = static_rank(x1) == 1, static_rank(x2) == 1
     x1, x2 = tf_expand_dims(x1, 0) if left else x1, tf_expand_dims(x2, 1) if right else x2
-    product = tf_matmul(x1, x2)
+    product = _summed_products(tf_matmul, x1, x2, wide="int8")
     axes = [-2] * left + [-1] * right
     return tf_squeeze(product, axes) if axes else product
 
@@ -74,7 +84,7 @@ def dot(x1, x2):
     x1, x2 = promoted(x1, x2)
     if not x1.shape.rank or not x2.shape.rank:
         return x1 * x2
-    return tf_tensordot(x1, x2, [[-1], [-1 if x2.shape.rank == 1 else -2]])
+    return tensordot(x1, x2, [[-1], [-1 if x2.shape.rank == 1 else -2]])
 
 
 @operation
@@ -86,7 +96,7 @@ def tensordot(x1, x2, axes=2):
       x2: another one.
       axes: the axes that are summed over: how many, or a list for each tensor.
     """
-    return tf_tensordot(*promoted(x1, x2), axes)
+    return _summed_products(lambda x1, x2: tf_tensordot(x1, x2, axes), *promoted(x1, x2))
 
 
 @operation
@@ -98,7 +108,7 @@ def inner(x1, x2):
       x2: another one.
     """
     x1, x2 = promoted(x1, x2)
-    return tf_tensordot(x1, x2, [[-1], [-1]]) if x1.shape.rank and x2.shape.rank else x1 * x2
+    return tensordot(x1, x2, [[-1], [-1]]) if x1.shape.rank and x2.shape.rank else x1 * x2
 
 
 @operation
@@ -137,7 +147,7 @@ def einsum(subscripts, *operands):
       subscripts: what is multiplied and summed, as "ij,jk->ik".
       *operands: the tensors.
     """
-    return tf_einsum(subscripts, *promoted(*operands))
+    return _summed_products(functools.partial(tf_einsum, subscripts), *promoted(*operands), wide="int8")
 
 
 @operation

@@ -44,7 +44,7 @@ _LATER = {
     "save_img": "preprocessing.image.arrays",
     "serialize_keras_object": "saving.serialization",
     "split_dataset": "utils.timeseries",
-    "standardize_dtype": "utils.tensors",
+    "standardize_dtype": "dtype_names",
     "text_dataset_from_directory": "utils.directories",
     "timeseries_dataset_from_array": "utils.timeseries",
     "unpack_x_y_sample_weight": "utils.tensors",

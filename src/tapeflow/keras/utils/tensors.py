@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor_or_composite
 from tapeflow.core.convert import is_symbolic_tensor as is_graph_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.keras import settings
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 
 
@@ -84,26 +82,6 @@ def unpack_x_y_sample_weight(data):
             f"found: {data}"
         )
     return (*data, None, None)[:3]
-
-
-def standardize_dtype(dtype: DTypeLike):
-    """The name of a dtype; of floatx for None, int32 for "int". Raises ValueError for none."""
-    if dtype is None:
-        return settings.floatx()
-    known = {
-        bool: "bool",
-        int: "int32",
-        "int": "int32",
-        float: "float32",
-        "float": "float32",
-        str: "string",
-    }
-    if dtype in known:
-        return known[dtype]
-    try:
-        return dtypes.as_dtype(dtype).name
-    except TypeError as error:
-        raise ValueError(f"Invalid dtype: {dtype}") from error
 
 
 boundaries(globals())

@@ -47,7 +47,7 @@ def _slice(tensor: Tensor, slice_spec):
 
 # As layers: with names for the operands, which configs hold.
 _OPERATORS = {operator.getitem: ("__operators__.getitem", _slice)}
-_BINARY = "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor"
+_BINARY = "add sub mul truediv floordiv mod pow matmul lt le gt ge ne and_ or_ xor"
 for _name in _BINARY.split(" "):
     _function = getattr(operator, _name)
     _OPERATORS[_function] = (f"__operators__.{_name.strip('_')}", _binary(_function))

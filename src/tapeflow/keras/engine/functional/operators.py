@@ -23,6 +23,7 @@ FUNCTIONS = {
     operator.le: ("math.less_equal", "less_equal"),
     operator.gt: ("math.greater", "greater"),
     operator.ge: ("math.greater_equal", "greater_equal"),
+    operator.ne: ("math.not_equal", "not_equal"),
     operator.and_: ("math.logical_and", "logical_and"),
     operator.or_: ("math.logical_or", "logical_or"),
     operator.xor: ("__operators__.xor", "logical_xor"),

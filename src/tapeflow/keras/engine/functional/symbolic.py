@@ -13,6 +13,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
+from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.static import shown_dtype, shown_shape
 from tapeflow.ops.array.layout import reshape, squeeze
 
@@ -86,7 +87,7 @@ class KerasTensor:
         if sparse and ragged:
             raise ValueError("KerasTensor cannot have `sparse=True` and `ragged=True` at once.")
         self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+        self._dtype = dtypes.as_dtype(named_by_python(dtype))
         self.name = _next_name() if name is None and not keras_2() else name
         self.sparse, self.ragged = bool(sparse), bool(ragged)
         self.record_history = record_history
@@ -224,7 +225,7 @@ def _operation(function: Callable[..., Any], *args):
 
 def _add_operators():
     """Operators that make layers, also with the symbolic tensor on the right."""
-    binary = "add sub mul truediv floordiv mod pow matmul lt le gt ge and_ or_ xor"  # of the operator module
+    binary = "add sub mul truediv floordiv mod pow matmul lt le gt ge ne and_ or_ xor"  # of the operator module
     for name in binary.split():
         function = getattr(operator, name)
         plain = name.strip("_")
@@ -236,7 +237,7 @@ def _add_operators():
             return _operation(function, other, self)
 
         setattr(KerasTensor, f"__{plain}__", forward)
-        if plain not in ("lt", "le", "gt", "ge"):
+        if plain not in ("lt", "le", "gt", "ge", "ne"):
             setattr(KerasTensor, f"__r{plain}__", backward)
     for name in ("neg", "abs", "invert"):
         function = getattr(operator, name)
