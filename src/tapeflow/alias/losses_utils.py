@@ -7,8 +7,8 @@ from typing import Any
 
 from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, compute_weighted_loss
+from tapeflow.keras.losses.shapes import squeeze_or_expand
 from tapeflow.ops.math.casting import cast
 from tapeflow.v1.metrics.weighting import squeezed
 

@@ -193,8 +193,8 @@ ops.array.ranges: lin_space=linspace linspace meshgrid range
 ops.array.reorder: reverse reverse_sequence=reverse_sequence_v1 reverse_v2=reverse roll
 ops.array.rows: ensure_shape guarantee_const identity identity_n stop_gradient
 ops.array.sizes: rank shape=shape_v1 shape_n size=size_v1
-ops.array.spatial: batch_to_space=batch_to_space_v1 batch_to_space_nd=batch_to_space required_space_to_batch_paddings
-ops.array.spatial: space_to_batch=space_to_batch_v1 space_to_batch_nd
+ops.array.spatial: batch_to_space_nd=batch_to_space required_space_to_batch_paddings space_to_batch_nd
+ops.array.square_blocks: batch_to_space=batch_to_space_v1 space_to_batch=space_to_batch_v1
 ops.array.stacking: parallel_stack stack unstack
 ops.array.tensor_diagonal: diag=tensor_diag diag_part=tensor_diag_part eye
 ops.array.tiling: repeat tile
@@ -501,7 +501,7 @@ ops.statistics.confusion: confusion_matrix=confusion_matrix_v1
 """,
     "compat.v1.nn": """\
 ops.array.depth: depth_to_space=depth_to_space_v1 space_to_depth=space_to_depth_v1
-ops.array.spatial: space_to_batch=space_to_batch_v1
+ops.array.square_blocks: space_to_batch=space_to_batch_v1
 ops.convolution.depthwise_functions: depthwise_conv2d=depthwise_conv2d_v1 depthwise_conv2d_backprop_filter
 ops.convolution.depthwise_functions: depthwise_conv2d_backprop_input depthwise_conv2d_native
 ops.convolution.depthwise_functions: depthwise_conv2d_native_backprop_filter=depthwise_conv2d_backprop_filter
@@ -732,7 +732,8 @@ ops.nn.normalization: l2_normalize
 ops.linalg.conjugate_gradient: conjugate_gradient
 """,
     "lookup": """\
-ops.lookup.tables: KeyValueTensorInitializer StaticHashTable StaticVocabularyTable TextFileIndex TextFileInitializer
+ops.lookup.initializers: KeyValueTensorInitializer TextFileIndex TextFileInitializer
+ops.lookup.tables: StaticHashTable StaticVocabularyTable
 """,
     "lookup.experimental": """\
 ops.lookup.growing: DenseHashTable MutableHashTable

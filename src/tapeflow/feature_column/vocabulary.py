@@ -19,13 +19,12 @@ from tapeflow.feature_column import checks
 from tapeflow.feature_column.column import CategoricalColumn
 from tapeflow.feature_column.sparse_input import as_ids
 from tapeflow.ops.io.example_features import VarLenFeature
-from tapeflow.ops.lookup.tables import (
+from tapeflow.ops.lookup.initializers import (
     KeyValueTensorInitializer,
-    StaticHashTable,
-    StaticVocabularyTable,
     TextFileIndex,
     TextFileInitializer,
 )
+from tapeflow.ops.lookup.tables import StaticHashTable, StaticVocabularyTable
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.string.numbers import to_number
 

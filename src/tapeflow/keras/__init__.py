@@ -39,14 +39,14 @@ from tapeflow.keras.engine.files import weight_files as _weight_files
 from tapeflow.keras.engine.fitting.stateless import StatelessScope, SymbolicScope
 from tapeflow.keras.engine.function import Function, Operation
 from tapeflow.keras.engine.functional import model as _functional
+from tapeflow.keras.engine.functional.inputs import make_input as Input
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
-from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.rematerialization import RematScope, remat
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.engine.weight import KerasVariable as Variable
-from tapeflow.keras.initializers import Initializer
+from tapeflow.keras.initializer_base import Initializer
 from tapeflow.keras.losses import Loss
 from tapeflow.keras.metrics import Metric
 from tapeflow.keras.optimizers import Optimizer

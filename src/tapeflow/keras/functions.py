@@ -16,7 +16,8 @@ from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.keras import session, settings
 from tapeflow.keras.engine.functional.graph_tensors import graph_tensors
 from tapeflow.keras.engine.functional.inference import placeholder_for
-from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
+from tapeflow.keras.engine.functional.inputs import make_input
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:

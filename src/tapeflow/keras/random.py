@@ -14,7 +14,6 @@ from tapeflow.core.annotations import AxisLike, DTypeLike, IntLike, Tensor, Tens
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
-from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.registry import made_from, to_config
 from tapeflow.ops.array.broadcasting import broadcast_to
@@ -24,15 +23,14 @@ from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division import floormod
 from tapeflow.ops.math.sorting import argsort
-from tapeflow.ops.nn.dropout import dropout as nn_dropout
 from tapeflow.ops.nn.dropout import stateless_dropout
-from tapeflow.ops.random import functions, stateless_functions
 from tapeflow.ops.random import stateless_choice as random_stateless_choice
+from tapeflow.ops.random import stateless_functions
 from tapeflow.ops.random.binomial import stateless_binomial
 from tapeflow.ops.state.variable import VariableAggregation
 
 if TYPE_CHECKING:
-    from tapeflow.keras.layers.core import Dropout
+    pass
 
 __all__ = [
     "SeedGenerator",
@@ -225,10 +223,10 @@ def uniform(shape: Sequence[Any], minval: float = 0.0, maxval: float = 1.0, dtyp
     dtype = settings.default_dtype(dtype)
     if not dtype.is_floating:
         raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype.name}")
-    return _uniform(shape, minval, maxval, dtype, seed)
+    return uniform_values(shape, minval, maxval, dtype, seed)
 
 
-def _uniform(shape: Sequence[Any], minval: float, maxval: float, dtype: DTypeLike, seed: Any):
+def uniform_values(shape: Sequence[Any], minval: float, maxval: float, dtype: DTypeLike, seed: Any):
     limits = cast(minval, dtype), cast(maxval, dtype)
     return stateless_functions.stateless_uniform(shape, draw_seed(seed), *limits, dtype)
 
@@ -389,47 +387,3 @@ def beta(
     x = _gamma(shape, broadcast_to(cast(alpha, drawn), shape), dtype, seed)
     y = _gamma(shape, broadcast_to(cast(beta, drawn), shape), dtype, seed + 12)
     return x / (x + y)
-
-
-def states_of_generators(values):
-    """The variables of the generators among values."""
-    generators = [value._generator if isinstance(value, NoiseSource) else value for value in values]
-    return [value.state for value in generators if isinstance(value, SeedGenerator)]
-
-
-class NoiseSource:
-    """The random numbers of a layer: of a `SeedGenerator`, or in Keras 2 of random ops with the layer's seed."""
-
-    def __init__(self, seed: int | None):
-        self._seed = seed
-        self._generator = None if keras_2() or settings.in_plain_graph() else SeedGenerator(seed)
-
-    def normal(self, shape, mean, stddev, dtype):
-        """Normal numbers."""
-        if self._generator is None:
-            return functions.normal(shape, mean, stddev, dtype, self._seed)
-        return normal(shape, mean, stddev, dtype, self._generator)
-
-    def uniform(self, shape: Sequence[Any], dtype: DTypeLike):
-        """Uniform numbers of [0, 1)."""
-        if self._generator is None:
-            return functions.uniform(shape, 0.0, 1.0, dtype, self._seed)
-        return _uniform(shape, 0.0, 1.0, dtype, self._generator)
-
-    def dropout(self, x: TensorLike, rate: float, noise_shape=None):
-        """Dropout of `x`."""
-        if self._generator is None:
-            return nn_dropout(x, rate, noise_shape, self._seed)
-        return dropout(x, rate, noise_shape, self._generator)
-
-
-class GeneratorOfNoise:
-    """The attribute `seed_generator` of a layer with a `NoiseSource`; subclasses may set one of their own."""
-
-    def __get__(self, layer: Dropout, owner: type | None = None):
-        if layer is None:
-            return self
-        generator = getattr(layer._noise, "_generator", None)
-        if generator is None:
-            raise AttributeError(f"{layer.name} has no `seed_generator`: it draws no random numbers of Keras 3.")
-        return generator

@@ -14,6 +14,7 @@ from tapeflow.function.function import Function
 from tapeflow.ops.lookup import growing
 from tapeflow.ops.lookup import nodes as lookup_nodes
 from tapeflow.ops.lookup import tables as lookup
+from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer, TextFileInitializer
 from tapeflow.ops.lookup.rows import (
     LookupTableExportV2,
     LookupTableImportV2,
@@ -56,9 +57,9 @@ class Resources:
     def _made(self, value: Any) -> dict[str, Any] | None:
         if isinstance(value, lookup.StaticVocabularyTable):
             return {} if value._table is None else {"_table": value._table}
-        if isinstance(value, lookup.TextFileInitializer):
+        if isinstance(value, TextFileInitializer):
             return {"_filename": Asset(value._filename)}
-        if isinstance(value, lookup.KeyValueTensorInitializer):
+        if isinstance(value, KeyValueTensorInitializer):
             return {}
         if isinstance(value, _TABLES):
             own = {}
@@ -94,7 +95,7 @@ class Resources:
 
     def _fill(self, table: Any) -> None:
         initializer = table._initializer
-        if not isinstance(initializer, lookup.TextFileInitializer):
+        if not isinstance(initializer, TextFileInitializer):
             initializer.initialize(table)
             return
         found = self.children(initializer)

@@ -18,13 +18,12 @@ from tapeflow.ops.lookup.buckets import (
 )
 from tapeflow.ops.lookup.growing import DenseHashTable as MutableDenseHashTable
 from tapeflow.ops.lookup.growing import MutableHashTable
-from tapeflow.ops.lookup.tables import (
+from tapeflow.ops.lookup.initializers import (
     KeyValueTensorInitializer,
-    StaticHashTable,
     TextFileIndex,
     TextFileInitializer,
-    tables_initializer,
 )
+from tapeflow.ops.lookup.tables import StaticHashTable, tables_initializer
 from tapeflow.ops.math.casting import cast
 
 __all__ = [

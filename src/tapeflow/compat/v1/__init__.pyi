@@ -222,10 +222,10 @@ from tapeflow.ops.array.sizes import shape_n as shape_n
 from tapeflow.ops.array.sizes import shape_v1 as shape
 from tapeflow.ops.array.sizes import size_v1 as size
 from tapeflow.ops.array.spatial import batch_to_space as batch_to_space_nd
-from tapeflow.ops.array.spatial import batch_to_space_v1 as batch_to_space
 from tapeflow.ops.array.spatial import required_space_to_batch_paddings as required_space_to_batch_paddings
 from tapeflow.ops.array.spatial import space_to_batch_nd as space_to_batch_nd
-from tapeflow.ops.array.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.array.square_blocks import batch_to_space_v1 as batch_to_space
+from tapeflow.ops.array.square_blocks import space_to_batch_v1 as space_to_batch
 from tapeflow.ops.array.stacking import parallel_stack as parallel_stack
 from tapeflow.ops.array.stacking import stack as stack
 from tapeflow.ops.array.stacking import unstack as unstack

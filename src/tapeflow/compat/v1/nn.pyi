@@ -4,7 +4,7 @@ from tapeflow.compat.v1 import rnn_cell as rnn_cell
 from tapeflow.nn import experimental as experimental
 from tapeflow.ops.array.depth import depth_to_space_v1 as depth_to_space
 from tapeflow.ops.array.depth import space_to_depth_v1 as space_to_depth
-from tapeflow.ops.array.spatial import space_to_batch_v1 as space_to_batch
+from tapeflow.ops.array.square_blocks import space_to_batch_v1 as space_to_batch
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d_backprop_filter as depthwise_conv2d_backprop_filter
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d_backprop_filter as depthwise_conv2d_native_backprop_filter
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input

@@ -14,11 +14,8 @@ from tapeflow.data.parts import parts_of
 from tapeflow.data.transformations import assert_cardinality
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.lookup.buckets import FastHashSpec, IdTableWithHashBuckets
-from tapeflow.ops.lookup.tables import (
-    KeyValueTensorInitializer,
-    StaticHashTable,
-    TableInitializerBase,
-)
+from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer, TableInitializerBase
+from tapeflow.ops.lookup.tables import StaticHashTable
 
 if TYPE_CHECKING:
     from tapeflow.data.sources.records import TFRecordDataset

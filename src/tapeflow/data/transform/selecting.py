@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow._native import steps_left
-from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries
-from tapeflow.core.specs.tensor_spec import TensorSpec
-from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.iteration.passes import Counted, Over, Pass, close_pass, later
 from tapeflow.data.parts import parts_of
 from tapeflow.data.sources.rows import after_rows, every_nth_row, first_rows
+from tapeflow.data.transform.leaving_out import ignored_errors, spec_of, unique
 from tapeflow.data.transform.record import ELEMENTS, record, same_spec
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset
-    from tapeflow.data.sources.records import TFRecordDataset
 
 _INFINITE = -1
 _UNKNOWN = -2
-_logger = logging.getLogger("tensorflow")
 
 
 class SelectingMethods:
@@ -108,10 +102,6 @@ class SelectingMethods:
         return ignored_errors(self, log_warning)
 
 
-def _spec(dataset: Dataset):
-    return lambda: dataset.element_spec
-
-
 def _over_rows(dataset: Dataset, change: Callable[..., Any], *seeds):
     """The row stream with its blocks changed, or None where the dataset is no row stream."""
     rows = parts_of(dataset).rows
@@ -124,11 +114,11 @@ def taken(dataset: Dataset, count: Any):
     count = integer(count, "TakeDataset")
     size = parts_of(dataset).size
     if count < 0:
-        return "Take", parts_of(dataset).start, _spec(dataset), size, parts_of(dataset).rows
+        return "Take", parts_of(dataset).start, spec_of(dataset), size, parts_of(dataset).rows
     rows = _over_rows(dataset, lambda blocks: first_rows(blocks(), count))
     start = rows.start if rows is not None else lambda: _Taken(parts_of(dataset).start(), count)
     size = count if size == _INFINITE else min(size, count) if size >= 0 else _UNKNOWN
-    return "Take", start, _spec(dataset), size, rows
+    return "Take", start, spec_of(dataset), size, rows
 
 
 taken.node(
@@ -166,10 +156,10 @@ def skipped(dataset: Dataset, count: int):
     count = integer(count, "SkipDataset")
     size = parts_of(dataset).size
     if count < 0:
-        return "Skip", lambda: Counted(tuple), _spec(dataset), min(size, 0)
+        return "Skip", lambda: Counted(tuple), spec_of(dataset), min(size, 0)
     rows = _over_rows(dataset, lambda blocks: after_rows(blocks(), count))
     start = rows.start if rows is not None else lambda: _Skipped(parts_of(dataset).start(), count)
-    return "Skip", start, _spec(dataset), max(0, size - count) if size >= 0 else size, rows
+    return "Skip", start, spec_of(dataset), max(0, size - count) if size >= 0 else size, rows
 
 
 skipped.node(
@@ -212,7 +202,7 @@ def sharded(dataset: Dataset, num_shards: int, index: int):
     size = parts_of(dataset).size
     if size >= 0:
         size = len(range(index, size, count))
-    return "Shard", start, _spec(dataset), size, rows
+    return "Shard", start, spec_of(dataset), size, rows
 
 
 sharded.node(
@@ -270,7 +260,7 @@ def repeated(dataset: Dataset, count: int | None):
     elif size > 0:
         size *= count
     start = rows.start if rows is not None else lambda: _Repeated(parts_of(dataset).start, count)
-    return "Repeat", start, _spec(dataset), size, rows
+    return "Repeat", start, spec_of(dataset), size, rows
 
 
 repeated.node(
@@ -325,90 +315,6 @@ class _Repeated(Pass):
     def close(self):
         """Closes what it reads."""
         close_pass(self._input)
-
-
-@record("unique", spec=same_spec)
-def unique(dataset: Dataset):
-    """Dataset arguments for elements without repetitions."""
-    spec = dataset.element_spec
-    if not isinstance(spec, TensorSpec) or spec.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
-        raise TypeError(
-            "`tf.data.Dataset.unique()` only supports inputs with a single component of type "
-            f"`tf.int32`, `tf.int64`, or `tf.string`, got {spec}."
-        )
-    return "Unique", lambda: _Unique(parts_of(dataset).start()), _spec(dataset)
-
-
-unique.node("UniqueDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "metadata": ""}).also(
-    "ExperimentalUniqueDataset"
-)
-
-
-class _Unique(Over):
-    __slots__ = ("_seen",)
-
-    def __init__(self, values):
-        super().__init__(values)
-        self._seen = {}
-
-    def __next__(self):
-        for value in self._input:
-            array = element.as_numpy(value)
-            if isinstance(array, bytes):
-                key = array
-            elif array.dtype == object:
-                key = (array.shape, *array.ravel())
-            else:
-                key = (array.shape, array.tobytes())
-            if key not in self._seen:
-                self._seen[key] = value
-                return value
-        raise StopIteration
-
-    def save(self):
-        return [self._input.save(), list(self._seen.values())]
-
-    def restore(self, state: Sequence[Any]):
-        inner, seen = state
-        self._seen = {}
-        again, self._input = self._input, Counted(lambda: seen)
-        for _ in self:
-            pass
-        self._input = again
-        again.restore(inner)
-
-
-@record("ignore_errors", spec=same_spec)
-def ignored_errors(dataset: Dataset | TFRecordDataset, log_warning: bool):
-    """Dataset arguments for the elements that can be made."""
-    return "IgnoreErrors", lambda: _WithoutErrors(parts_of(dataset).start(), log_warning), _spec(dataset)
-
-
-ignored_errors.node(
-    "IgnoreErrorsDataset", "input_dataset: variant -> handle: variant", {**ELEMENTS, "log_warning": False}
-).also("ExperimentalIgnoreErrorsDataset")
-
-
-class _WithoutErrors(Over):
-    """Elements that raise are left out."""
-
-    __slots__ = ("_log",)
-
-    def __init__(self, values: Any, log: bool):
-        super().__init__(values)
-        self._log = log
-
-    def __next__(self):
-        while True:
-            try:
-                return next(self._input)
-            except StopIteration:
-                raise
-            except Exception as error:
-                if (steps_left() or 0) < 0:  # the next element would raise as well, without end
-                    raise
-                if self._log:
-                    _logger.warning("Error raised with error message %s", error)
 
 
 boundaries(globals())

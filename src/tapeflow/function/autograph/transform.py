@@ -21,6 +21,7 @@ from tapeflow.function.autograph.activity import (
     walk_scope,
 )
 from tapeflow.function.autograph.appends import Appends, appended
+from tapeflow.function.autograph.bindings import OF_THE_FRAME, binding_of, bound_in_blocks
 from tapeflow.function.autograph.errors import UnsupportedSyntax
 from tapeflow.function.autograph.jumps import lower_jumps, not_stopped
 from tapeflow.function.autograph.templates import expression, statements
@@ -94,11 +95,11 @@ class _Rewriting(ast.NodeTransformer):
         fn.body = Appends(fn.body, self.outside).block(fn.body)
         lower_jumps(fn)
         Liveness(fn.body, self.outside)
-        names = _bound_in_blocks(fn.body) - self.outside
+        names = bound_in_blocks(fn.body) - self.outside
         body = self.block(fn.body)
         # Declarations hold for the whole function, also for the parts that become functions of their own.
         head: list[ast.stmt] = [ast.copy_location(type(n)(n.names), at) for n in declarations]
-        fn.body = [*doc, *head, *_binding(names, at), *body]
+        fn.body = [*doc, *head, *binding_of(names, at), *body]
         self.globals, self.outside, self.self_name = saved
 
     def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
@@ -170,8 +171,8 @@ class _Rewriting(ast.NodeTransformer):
 
     def _body(self, stmts: list[ast.stmt], keep: set[str], at: ast.stmt) -> list[ast.stmt]:
         """A block as the body of a function in which all variables but `keep` are local."""
-        local = _bound_in_blocks(stmts) - keep - self.outside
-        return [*_binding(local, at), *self.block(stmts)]
+        local = bound_in_blocks(stmts) - keep - self.outside
+        return [*binding_of(local, at), *self.block(stmts)]
 
     def visit_If(self, s: ast.If) -> list[ast.stmt]:
         names_body, names_else = assigned(s.body)[0], assigned(s.orelse)[0]
@@ -371,7 +372,7 @@ class _Rewriting(ast.NodeTransformer):
             place = ast.copy_location(ast.Name("__class__", ast.Load()), e)
             e.args = [place, ast.copy_location(ast.Name(self.self_name, ast.Load()), e)]
             return e
-        if isinstance(func, ast.Name) and func.id in _OF_THE_FRAME:
+        if isinstance(func, ast.Name) and func.id in OF_THE_FRAME:
             if e.args or func.id not in ("locals", "vars", "dir"):
                 return e
             return expression("ag__.of_the_program(_E_)", e, _E_=e)
@@ -387,20 +388,3 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_Await(self, e: ast.Await) -> ast.AST:
         raise UnsupportedSyntax("await is not supported")
-
-
-# Builtins that look at the frame they are called from.
-_OF_THE_FRAME = frozenset({"locals", "globals", "vars", "dir", "eval", "exec", "super"})
-
-
-def _bound_in_blocks(stmts: list[ast.stmt]) -> set[str]:
-    """Names that are assigned in branches and loops among `stmts`, which become functions of their own."""
-    blocks = [n for n in walk_scope(stmts) if isinstance(n, (ast.If, ast.While, ast.For))]
-    return set().union(*(assigned(n)[0] for n in blocks))
-
-
-def _binding(names: set[str], at: ast.AST) -> list[ast.stmt]:
-    """Makes `names` variables of a function without assigning them; it compiles to nothing."""
-    if not names:
-        return []
-    return statements(f"if 0: {' = '.join(sorted(names))} = None", at)

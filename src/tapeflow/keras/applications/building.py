@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras import layers, settings
-from tapeflow.keras.engine.functional.symbolic import make_input
+from tapeflow.keras.engine.functional.inputs import make_input
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.utils.tensors import get_source_inputs, is_keras_tensor
 

@@ -12,7 +12,7 @@ from tapeflow.keras import initializers, layers, settings
 from tapeflow.keras.applications.building import Plan
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.sequential import Sequential
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.noise import NoiseSource
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast

@@ -16,8 +16,9 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine import calling, masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.inputs import make_input
 from tapeflow.keras.engine.functional.model import refuse_legacy
-from tapeflow.keras.engine.functional.symbolic import KerasTensor, make_input
+from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.tracking import Node, listed

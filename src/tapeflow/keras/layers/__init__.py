@@ -9,9 +9,9 @@ from tapeflow.core.public import boundaries
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
 from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.engine.functional.inputs import make_input as Input
 from tapeflow.keras.engine.functional.op_layer import SlicingOpLambda as _SlicingOpLambda
 from tapeflow.keras.engine.functional.op_layer import TFOpLambda as _TFOpLambda
-from tapeflow.keras.engine.functional.symbolic import make_input as Input
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers import experimental
 from tapeflow.keras.layers.activation import ELU, LeakyReLU, PReLU, ReLU, Softmax, ThresholdedReLU
@@ -62,21 +62,18 @@ from tapeflow.keras.layers.group_normalization import (
     UnitNormalization,
 )
 from tapeflow.keras.layers.grouped_attention import GroupQueryAttention
+from tapeflow.keras.layers.joining import Concatenate, Dot, concatenate, dot
 from tapeflow.keras.layers.layer_normalization import LayerNormalization
 from tapeflow.keras.layers.local import LocallyConnected1D, LocallyConnected2D
 from tapeflow.keras.layers.merging import (
     Add,
     Average,
-    Concatenate,
-    Dot,
     Maximum,
     Minimum,
     Multiply,
     Subtract,
     add,
     average,
-    concatenate,
-    dot,
     multiply,
     subtract,
 )
@@ -101,44 +98,44 @@ from tapeflow.keras.layers.pooling import (
 )
 from tapeflow.keras.layers.preprocessing.audio import MelSpectrogram, STFTSpectrogram
 from tapeflow.keras.layers.preprocessing.color import (
-    AutoContrast,
-    ContrastLimitedAdaptiveHistogramEqualization,
-    Equalization,
     RandomBrightness,
     RandomColorDegeneration,
     RandomColorJitter,
     RandomContrast,
-    RandomErasing,
-    RandomGaussianBlur,
     RandomGrayscale,
     RandomHue,
     RandomInvert,
-    RandomPosterization,
     RandomSaturation,
-    RandomSharpness,
-    Solarization,
 )
+from tapeflow.keras.layers.preprocessing.encoding import CategoryEncoding
+from tapeflow.keras.layers.preprocessing.erasing import RandomErasing
 from tapeflow.keras.layers.preprocessing.geometry import (
     RandomCrop,
     RandomElasticTransform,
     RandomFlip,
     RandomHeight,
+    RandomWidth,
+)
+from tapeflow.keras.layers.preprocessing.hashing import HashedCrossing, Hashing
+from tapeflow.keras.layers.preprocessing.levels import (
+    AutoContrast,
+    ContrastLimitedAdaptiveHistogramEqualization,
+    Equalization,
+    RandomPosterization,
+    Solarization,
+)
+from tapeflow.keras.layers.preprocessing.lookup import IntegerLookup, StringLookup
+from tapeflow.keras.layers.preprocessing.mixing import AugMix, CutMix, MixUp, RandAugment
+from tapeflow.keras.layers.preprocessing.numerical import Discretization, Normalization, Rescaling
+from tapeflow.keras.layers.preprocessing.pipeline import Pipeline
+from tapeflow.keras.layers.preprocessing.projections import (
     RandomPerspective,
     RandomRotation,
     RandomShear,
     RandomTranslation,
-    RandomWidth,
     RandomZoom,
 )
-from tapeflow.keras.layers.preprocessing.hashing import HashedCrossing, Hashing
-from tapeflow.keras.layers.preprocessing.lookup import IntegerLookup, StringLookup
-from tapeflow.keras.layers.preprocessing.mixing import AugMix, CutMix, MixUp, Pipeline, RandAugment
-from tapeflow.keras.layers.preprocessing.numerical import (
-    CategoryEncoding,
-    Discretization,
-    Normalization,
-    Rescaling,
-)
+from tapeflow.keras.layers.preprocessing.sharpness import RandomGaussianBlur, RandomSharpness
 from tapeflow.keras.layers.preprocessing.sizing import CenterCrop, MaxNumBoundingBoxes, Resizing
 from tapeflow.keras.layers.preprocessing.text import TextVectorization
 from tapeflow.keras.layers.resizing import (
@@ -154,7 +151,8 @@ from tapeflow.keras.layers.resizing import (
 )
 from tapeflow.keras.layers.rnn.base import RNN
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell
-from tapeflow.keras.layers.rnn.convolutional import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D, ConvLSTMCell
+from tapeflow.keras.layers.rnn.convolutional import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
+from tapeflow.keras.layers.rnn.convolutional_cell import ConvLSTMCell
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
 from tapeflow.keras.layers.rnn.gru import GRU, CuDNNGRU, GRUCell
 from tapeflow.keras.layers.rnn.lstm import LSTM, CuDNNLSTM, LSTMCell

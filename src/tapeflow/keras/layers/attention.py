@@ -12,7 +12,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.engine.shapes import as_shapes
-from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
+from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.array.sizes import shape as shape_of

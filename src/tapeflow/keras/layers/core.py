@@ -20,7 +20,7 @@ from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
-from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
+from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of

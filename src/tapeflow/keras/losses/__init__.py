@@ -61,8 +61,6 @@ from tapeflow.keras.losses.functions import (
     poisson,
     sparse_categorical_crossentropy,
     squared_hinge,
-    squeeze_or_expand,
-    without_last,
 )
 from tapeflow.keras.losses.imbalanced import (
     binary_focal_crossentropy,
@@ -74,6 +72,7 @@ from tapeflow.keras.losses.imbalanced import (
     tversky,
 )
 from tapeflow.keras.losses.reduction import Reduction, compute_weighted_loss
+from tapeflow.keras.losses.shapes import squeeze_or_expand, without_last
 from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import resolve, to_config
 

@@ -17,8 +17,8 @@ from tapeflow.core.structures import nest
 from tapeflow.keras import docstrings, settings
 from tapeflow.keras.classes_of_functions import class_of, written
 from tapeflow.keras.losses import functions, imbalanced
-from tapeflow.keras.losses.functions import squeeze_or_expand
 from tapeflow.keras.losses.reduction import Reduction, reduced, with_mask
+from tapeflow.keras.losses.shapes import squeeze_or_expand
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.logic import logical_and

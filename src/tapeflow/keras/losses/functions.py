@@ -10,8 +10,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
-from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.keras.losses.shapes import check_alike, pair, without_last
+from tapeflow.ops.array.layout import squeeze
 from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.math.arithmetic import maximum, squared_difference
 from tapeflow.ops.math.casting import cast
@@ -20,7 +20,7 @@ from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, square
-from tapeflow.ops.math.logic import logical_and, logical_or
+from tapeflow.ops.math.logic import logical_or
 from tapeflow.ops.math.reductions import reduce_all, reduce_max, reduce_mean, reduce_sum
 from tapeflow.ops.nn.loss import (
     softmax_cross_entropy_with_logits,
@@ -29,27 +29,7 @@ from tapeflow.ops.nn.loss import (
 from tapeflow.ops.nn.normalization import l2_normalize
 from tapeflow.ops.nn.sigmoid_loss import sigmoid_cross_entropy_with_logits
 from tapeflow.ops.nn.softplus import softplus
-from tapeflow.ops.static import joined, rank_of, size_of
-
-
-def _pair(y_true: Any, y_pred: Any, one_rank: bool = False):
-    """Labels and predictions as tensors of one dtype; with `one_rank`, as far as possible of one rank."""
-    y_pred = convert_to_tensor(y_pred)
-    if keras_2():
-        return cast(y_true, y_pred.dtype), y_pred
-    if not (y_pred.dtype.is_floating or y_pred.dtype.is_complex):
-        y_pred = cast(y_pred, settings.floatx())
-    y_true = cast(y_true, y_pred.dtype)
-    return squeeze_or_expand(y_true, y_pred)[:2] if one_rank else (y_true, y_pred)
-
-
-def _check_alike(y_true: Tensor, y_pred: Any):
-    """Raises ValueError where the shapes of labels and predictions are known to differ."""
-    if not y_true.shape.is_compatible_with(y_pred.shape):
-        raise ValueError(
-            f"y_true and y_pred must have the same shape. Received: y_true.shape={y_true.shape}, "
-            f"y_pred.shape={y_pred.shape}"
-        )
+from tapeflow.ops.static import rank_of, size_of
 
 
 @computes_tensors
@@ -66,7 +46,7 @@ def mean_squared_error(y_true: TensorLike, y_pred: TensorLike):
     >>> print(tf.keras.losses.mean_squared_error([[0.0, 1.0]], [[1.0, 3.0]]).numpy())
     [2.5]
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     return reduce_mean(squared_difference(y_pred, y_true), axis=-1)
 
 
@@ -81,7 +61,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     return reduce_mean(abs_(y_pred - y_true), axis=-1)
 
 
@@ -98,7 +78,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     return 100.0 * reduce_mean(
         abs_((y_true - y_pred) / maximum(abs_(y_true), settings.epsilon())), axis=-1
     )
@@ -117,7 +97,7 @@ def mean_squared_logarithmic_error(y_true, y_pred):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     logs = [log(maximum(y, settings.epsilon()) + 1.0) for y in (y_pred, y_true)]
     return reduce_mean(squared_difference(*logs), axis=-1)
 
@@ -139,7 +119,7 @@ def hinge(y_true: TensorLike, y_pred: TensorLike):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     return reduce_mean(maximum(1.0 - _signs(y_true) * y_pred, 0.0), axis=-1)
 
 
@@ -154,7 +134,7 @@ def squared_hinge(y_true: TensorLike, y_pred: TensorLike):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     return reduce_mean(square(maximum(1.0 - _signs(y_true) * y_pred, 0.0)), axis=-1)
 
 
@@ -169,7 +149,7 @@ def categorical_hinge(y_true: Any, y_pred: Any):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     right = reduce_sum(y_true * y_pred, axis=-1)
     wrong = (1.0 - y_true) * y_pred
     return maximum(reduce_max(wrong, axis=-1) - right + 1.0, 0.0)
@@ -192,7 +172,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0):
     """
     if keras_2():
         y_pred = cast(y_pred, settings.floatx())
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     error = abs_(y_pred - y_true)
     value = where(error <= delta, 0.5 * square(error), delta * error - 0.5 * delta * delta)
     return reduce_mean(value, axis=-1)
@@ -211,7 +191,7 @@ def log_cosh(y_true: Any, y_pred: Any):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     x = y_pred - y_true
     return reduce_mean(x + softplus(-2.0 * x) - 0.6931471805599453, axis=-1)
 
@@ -240,12 +220,12 @@ def categorical_crossentropy(
     >>> print(f"{tf.keras.losses.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]])[0]:.4f}")
     0.6931
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     if label_smoothing:
         classes = size_of(y_true, -1)
         classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
-    _check_alike(y_true, y_pred)
+    check_alike(y_true, y_pred)
     if from_logits:
         return softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)
     epsilon = settings.epsilon()
@@ -333,11 +313,11 @@ def binary_crossentropy(
     >>> print(f"{tf.keras.losses.binary_crossentropy([[0.0, 1.0]], [[0.5, 0.5]])[0]:.4f}")
     0.6931
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
     if not keras_2():  # which broadcasts them
-        _check_alike(y_true, y_pred)
+        check_alike(y_true, y_pred)
     if from_logits:
         value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
@@ -361,7 +341,7 @@ def kl_divergence(y_true: Any, y_pred: Any):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     epsilon = settings.epsilon()
     y_true, y_pred = (clip_by_value(y, epsilon, 1.0) for y in (y_true, y_pred))
     return reduce_sum(y_true * log(y_true / y_pred), axis=-1)
@@ -378,7 +358,7 @@ def poisson(y_true: TensorLike, y_pred: TensorLike):
     Returns:
       One number per example, `(batch, ...)`.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     return reduce_mean(y_pred - y_true * log(y_pred + settings.epsilon()), axis=-1)
 
 
@@ -397,75 +377,8 @@ def cosine_similarity(y_true: TensorLike, y_pred: TensorLike, axis: AxisLike = -
     >>> print(tf.keras.losses.cosine_similarity([[1.0, 0.0]], [[2.0, 0.0]]).numpy())
     [-1.]
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
-
-
-def without_last(x: TensorLike, extra):
-    """Remove the last axis of `x`, if that is of size 1 and `extra` is 1; both may be unknown yet.
-
-    Args:
-      x: a tensor.
-      extra: by how much its rank exceeds the wanted one, a number or a scalar tensor.
-
-    Returns:
-      The tensor with one axis less, or as it is.
-    """
-    shape = shape_of(x)
-    lone = logical_and(equal(extra, 1), reduce_all(equal(shape[-1:], 1)))
-    return reshape(x, shape[: rank_of(x) - cast(lone, dtypes.int32)])
-
-
-def _matched_later(y_true: TensorLike, y_pred: TensorLike, sample_weight):
-    """`squeeze_or_expand` where a rank is not known yet."""
-    if y_true is not None and y_pred is not None:
-        extra = rank_of(y_pred) - rank_of(y_true)
-        y_true, y_pred = without_last(y_true, -extra), without_last(y_pred, extra)
-    if sample_weight is not None and sample_weight.shape.rank != 0:
-        rank = rank_of(y_pred)
-        sample_weight = without_last(sample_weight, rank_of(sample_weight) - rank)
-        missing = maximum(rank - rank_of(sample_weight), 0)
-        sample_weight = reshape(sample_weight, joined(shape_of(sample_weight), missing))
-    return y_true, y_pred, sample_weight
-
-
-def _same_rank(x, y, kept=None):
-    """Where one of two tensors has one axis more than the other, and that is of size 1, both with as many axes.
-
-    Keras 2 takes the axis away; Keras 3 gives it to the other one, if that is a vector. What is `kept` stays as it is.
-    """
-    swap = len(x.shape) < len(y.shape)
-    more, less = (y, x) if swap else (x, y)
-    if len(more.shape) == len(less.shape) + 1 and more.shape[-1] == 1:
-        if len(less.shape) == 1 and not keras_2():
-            less = expand_dims(less, -1)
-        elif more is not kept:
-            more = squeeze(more, [-1])
-    return (less, more) if swap else (more, less)
-
-
-def squeeze_or_expand(y_true: Any, y_pred: Any, sample_weight: Any = None):
-    """Bring labels and weights to the rank of predictions by a last axis of size 1.
-
-    Args:
-      y_true: labels, or None.
-      y_pred: predictions.
-      sample_weight: weights, or None.
-
-    Returns:
-      The three, as far as given.
-    """
-    if any(x is not None and x.shape.rank is None for x in (y_true, y_pred, sample_weight)):
-        return _matched_later(y_true, y_pred, sample_weight)
-    if y_true is not None and y_pred is not None:
-        y_true, y_pred = _same_rank(y_true, y_pred)
-    if sample_weight is not None and len(sample_weight.shape):
-        if keras_2() or len(sample_weight.shape) > len(y_pred.shape):
-            sample_weight, y_pred = _same_rank(sample_weight, y_pred, y_pred if keras_2() else None)
-        rank = len(y_pred.shape)
-        while len(sample_weight.shape) < rank:
-            sample_weight = expand_dims(sample_weight, -1)
-    return y_true, y_pred, sample_weight
 
 
 mse = MSE = mean_squared_error

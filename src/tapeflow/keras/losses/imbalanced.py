@@ -10,7 +10,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.losses.functions import _check_alike, _pair, counting_where
+from tapeflow.keras.losses.functions import counting_where
+from tapeflow.keras.losses.shapes import check_alike, pair
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.one_hot import one_hot
@@ -55,11 +56,11 @@ def binary_focal_crossentropy(
     Returns:
       One number per example, without that axis.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
     if not keras_2():  # which broadcasts them
-        _check_alike(y_true, y_pred)
+        check_alike(y_true, y_pred)
     if from_logits:
         value = sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
         p = sigmoid(y_pred)
@@ -94,13 +95,13 @@ def categorical_focal_crossentropy(
     Returns:
       One number per example, without that axis.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     if label_smoothing:
         classes = size_of(y_true, -1)
         classes = classes if isinstance(classes, int) else cast(classes, y_true.dtype)
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
     if keras_2():
-        _check_alike(y_true, y_pred)
+        check_alike(y_true, y_pred)
     p = softmax(y_pred, axis=axis) if from_logits else y_pred
     p = p / reduce_sum(p, axis, True)
     epsilon = settings.epsilon()
@@ -139,7 +140,7 @@ def dice(y_true: Any, y_pred: Any, axis=None):
     Returns:
       The loss, without these axes.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     both = reduce_sum(y_true * y_pred, axis=axis)
     sizes = reduce_sum(y_true, axis=axis) + reduce_sum(y_pred, axis=axis)
     return 1.0 - divide_no_nan(2.0 * both, sizes + settings.epsilon())
@@ -159,7 +160,7 @@ def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axi
     Returns:
       The loss, without these axes.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     both = reduce_sum(y_true * y_pred, axis=axis)
     wrong = reduce_sum((1.0 - y_true) * y_pred, axis=axis)
     missed = reduce_sum(y_true * (1.0 - y_pred), axis=axis)

@@ -8,7 +8,7 @@ from tapeflow.core import replicas
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
-from tapeflow.keras.losses.functions import squeeze_or_expand
+from tapeflow.keras.losses.shapes import squeeze_or_expand
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import size
 from tapeflow.ops.math.arithmetic import maximum

@@ -71,11 +71,7 @@ from tapeflow.keras.metrics.confusion import (
     FalseNegatives,
     FalsePositives,
     Precision,
-    PrecisionAtRecall,
     Recall,
-    RecallAtPrecision,
-    SensitivityAtSpecificity,
-    SpecificityAtSensitivity,
     TrueNegatives,
     TruePositives,
 )
@@ -89,6 +85,12 @@ from tapeflow.keras.metrics.functions import (
     sparse_categorical_accuracy,
     sparse_top_k_categorical_accuracy,
     top_k_categorical_accuracy,
+)
+from tapeflow.keras.metrics.operating_points import (
+    PrecisionAtRecall,
+    RecallAtPrecision,
+    SensitivityAtSpecificity,
+    SpecificityAtSensitivity,
 )
 from tapeflow.keras.metrics.overlap import BinaryIoU, IoU, MeanIoU, OneHotIoU, OneHotMeanIoU
 from tapeflow.keras.metrics.scores import F1Score, FBetaScore, R2Score

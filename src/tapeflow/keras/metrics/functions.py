@@ -8,7 +8,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
-from tapeflow.keras.losses.functions import _pair, squeeze_or_expand, without_last
+from tapeflow.keras.losses.shapes import pair, squeeze_or_expand, without_last
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.indexing.top_k import in_top_k
@@ -163,7 +163,7 @@ def cosine_proximity(y_true: Tensor, y_pred: Tensor, axis: AxisLike = -1):
     Returns:
       One number per example, from -1 to 1.
     """
-    y_true, y_pred = _pair(y_true, y_pred, one_rank=True)
+    y_true, y_pred = pair(y_true, y_pred, one_rank=True)
     return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)
 
 
@@ -178,7 +178,7 @@ def pearson_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1):
     Returns:
       One number per example, from -1 to 1.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     parts = [
         l2_normalize(y - reduce_mean(y, axis=axis, keepdims=True), axis=axis, epsilon=1e-12)
         for y in (y_true, y_pred)
@@ -197,7 +197,7 @@ def concordance_correlation(y_true: Tensor, y_pred: Tensor, axis: int = -1):
     Returns:
       One number per example, from -1 to 1.
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     true_mean, mean = (reduce_mean(y, axis=axis, keepdims=True) for y in (y_true, y_pred))
     true_part, part = y_true - true_mean, y_pred - mean
     shared = reduce_mean(true_part * part, axis=axis)

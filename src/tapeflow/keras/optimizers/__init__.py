@@ -8,19 +8,11 @@ from typing import Any
 from tapeflow.core.public import boundaries
 from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.optimizers import experimental, schedules
+from tapeflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer, with_loss_scale
 from tapeflow.keras.optimizers.optimizer import Optimizer
 from tapeflow.keras.optimizers.recent import Adafactor, AdamW, Lamb, Lion, Muon, ScheduleFreeAdamW
-from tapeflow.keras.optimizers.rules import (
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    Ftrl,
-    Nadam,
-    RMSprop,
-)
+from tapeflow.keras.optimizers.rules import SGD, Adam, Adamax, Nadam
 from tapeflow.keras.optimizers.several import MultiOptimizer, OptimizerMap
 from tapeflow.keras.registry import resolve, to_config
 from tapeflow.train.optimizer import Optimizer as TrainOptimizer

@@ -13,7 +13,7 @@ from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.keras import layers, settings
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.engine.functional.symbolic import make_input
+from tapeflow.keras.engine.functional.inputs import make_input
 from tapeflow.keras.saving import archive
 from tapeflow.keras.saving.serialization import deserialize_keras_object, serialize_keras_object
 from tapeflow.ops.array.layout import expand_dims, reshape, squeeze

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from tapeflow._native import Tensor
 from tapeflow.api import api
-from tapeflow.core.annotations import Array, IntLike, ShapeLike, TensorLike
+from tapeflow.core.annotations import Array, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
@@ -65,7 +64,7 @@ def _space_to_batch(xp: ModuleType, input: Array, block_shape: Any, paddings: Ar
     return x.reshape([batch * math.prod(blocks), *cut[::2], *rest])
 
 
-def _batch_to_space(xp: ModuleType, input: Array, block_shape: Any, crops: Array):
+def batch_to_space_array(xp: ModuleType, input: Array, block_shape: Any, crops: Array):
     blocks, cuts = _blocks(block_shape, crops, "crops", input.ndim)
     count, product = len(blocks), math.prod(blocks)
     if input.shape[0] % product:
@@ -106,7 +105,7 @@ def _blocks_and_pairs(call):
     return blocks or [None] * count, [None] * count if pairs is None else pairs.tolist()
 
 
-def _two_blocks(call, down: bool):
+def two_blocks(call, down: bool):
     """The rule of the rows that have one size of blocks for two dimensions."""
     block, pairs = call.attr("block_size"), call.value(1)
     if block < 2:
@@ -195,7 +194,7 @@ def _(input: np.ndarray, block_shape: np.ndarray, paddings: np.ndarray):
     shape=_batch_to_space_rule,
 )
 def BatchToSpaceND(xp: ModuleType, input: Array, block_shape: Array, crops: Array):
-    return _batch_to_space(xp, input, block_shape, crops)
+    return batch_to_space_array(xp, input, block_shape, crops)
 
 
 @BatchToSpaceND.gradient(needs="block_shape, crops")
@@ -231,64 +230,12 @@ def _(input: np.ndarray, block_shape: np.ndarray, crops: np.ndarray):
     "input: T, paddings: Tpaddings -> output: T",
     types={"T": ANY, "Tpaddings": Preferring(INDEX)},
     attrs={"block_size": integer},
-    shape=lambda call: _two_blocks(call, down=True),
+    shape=lambda call: two_blocks(call, down=True),
 )
 def SpaceToBatch(xp: ModuleType, input: Array, paddings: Array, block_size: int):
     require_block(block_size)
     require_rank_4(input)
     return _space_to_batch(xp, input, [block_size] * 2, paddings)
-
-
-@SpaceToBatch.gradient(needs="paddings")
-def _(call: GradientCall, dy: Tensor):
-    return BatchToSpace(dy, call.paddings, call.block_size), None
-
-
-@SpaceToBatch.samples
-def _(rng: SampleGenerator):
-    yield Sample(rng.normal(1, 4, 4, 1), [[0, 0], [0, 0]], block_size=2)
-    yield Sample(rng.normal(1, 4, 4), [[0, 0], [0, 0]], block_size=2, raises=InvalidArgumentError)
-    yield Sample(
-        rng.normal(1, 4, 4, 1), [[0, 0], [0, 0]], block_size=0, raises=InvalidArgumentError
-    )
-
-
-@SpaceToBatch.reference
-def _(input: np.ndarray, paddings: np.ndarray, block_size: int):
-    x = np.pad(input, [(0, 0), *[tuple(p) for p in paddings], (0, 0)])
-    steps = range(block_size)
-    return np.concatenate([x[:, i::block_size, j::block_size] for i in steps for j in steps])
-
-
-@op(
-    "BatchToSpace",
-    "input: T, crops: Tidx -> output: T",
-    types={"T": ANY, "Tidx": Preferring(INDEX)},
-    attrs={"block_size": integer},
-    shape=lambda call: _two_blocks(call, down=False),
-)
-def BatchToSpace(xp: ModuleType, input: Array, crops: Array, block_size: int):
-    require_block(block_size)
-    require_rank_4(input)
-    return _batch_to_space(xp, input, [block_size] * 2, crops)
-
-
-@BatchToSpace.gradient(needs="crops")
-def _(call: GradientCall, dy: Tensor):
-    return SpaceToBatch(dy, call.crops, call.block_size), None
-
-
-@BatchToSpace.samples
-def _(rng: SampleGenerator):
-    yield Sample(
-        np.arange(4.0).reshape(4, 1, 1, 1),
-        [[0, 0], [0, 0]],
-        block_size=2,
-        expect=np.arange(4.0).reshape(1, 2, 2, 1),
-    )
-    yield Sample(
-        rng.normal(3, 1, 1, 1), [[0, 0], [0, 0]], block_size=2, raises=InvalidArgumentError
-    )
 
 
 def require_block(block_size: int) -> None:
@@ -353,30 +300,6 @@ def batch_to_space(
             [4]]], dtype=int32)>
     """
     return BatchToSpaceND(input, block_shape, crops)
-
-
-@api(v1=("nn.space_to_batch", "space_to_batch"))
-@tensor_function
-def space_to_batch_v1(
-    input: TensorLike, paddings: TensorLike, block_size: IntLike | None = None, name: str | None = None,
-    block_shape: TensorLike | None = None,
-):
-    """`space_to_batch_nd` for images with square blocks of `block_size`."""
-    if block_shape is not None:
-        return SpaceToBatchND(input, block_shape, paddings)
-    return SpaceToBatch(input, paddings, block_size)
-
-
-@api(v1="batch_to_space")
-@tensor_function
-def batch_to_space_v1(
-    input: TensorLike, crops: Sequence[Any], block_size: int, name: str | None = None,
-    block_shape: TensorLike | None = None,
-):
-    """`batch_to_space` for images with square blocks of `block_size`."""
-    if block_shape is not None:
-        return BatchToSpaceND(input, block_shape, crops)
-    return BatchToSpace(input, crops, block_size)
 
 
 @api("required_space_to_batch_paddings")

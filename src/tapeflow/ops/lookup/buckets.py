@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
-from tapeflow.ops.lookup.tables import StaticVocabularyTable, _own_name
+from tapeflow.ops.lookup.initializers import own_name
+from tapeflow.ops.lookup.tables import StaticVocabularyTable
 from tapeflow.ops.string import hashing, hashing_keyed
 
 
@@ -69,7 +70,7 @@ class IdTableWithHashBuckets(StaticVocabularyTable):
             if table.value_dtype != dtypes.int64:
                 raise TypeError(f"Invalid `value_dtype`: Expected int64 but got {table.value_dtype}.")
         self._table, self._num_oov_buckets, self._hasher = table, num_oov_buckets, hasher_spec
-        self._name = _own_name(name or "string_to_index")
+        self._name = own_name(name or "string_to_index")
 
     @property
     def init(self):

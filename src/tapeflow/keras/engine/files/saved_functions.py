@@ -12,7 +12,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.function.function import Function
-from tapeflow.keras.random import states_of_generators
+from tapeflow.keras.noise import states_of_generators
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.functional.model import Functional

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Tensor, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
-from tapeflow.keras.layers.preprocessing.histograms import equalized, locally_equalized
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
-from tapeflow.ops.array.construction import fill, zeros_like
-from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.ranges import range as range_of
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.array.tiling import tile
-from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
 from tapeflow.ops.image.color import hsv_to_rgb, rgb_to_hsv
 from tapeflow.ops.image.color_spaces import rgb_to_grayscale
-from tapeflow.ops.math.bitwise import left_shift, right_shift
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.clip import clip_by_value
-from tapeflow.ops.math.elementwise import exp, sqrt
-from tapeflow.ops.math.logic import logical_and
-from tapeflow.ops.math.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum
-from tapeflow.ops.random.functions import uniform
-from tapeflow.ops.static import sizes_of
+from tapeflow.ops.math.reductions import reduce_mean
 
 
-class _ColorLayer(ImageLayer):
+class ColorLayer(ImageLayer):
     """A layer that draws one number per image, the factor, and changes the values by it."""
 
     _bounds = (0.0, 1.0)
@@ -75,7 +63,7 @@ class _ColorLayer(ImageLayer):
         return (images - low) / (high - low) * (new_high - new_low) + new_low
 
 
-class RandomBrightness(_ColorLayer):
+class RandomBrightness(ColorLayer):
     """Adds a random part of the range of values to each image, while training; results stay within the range.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -111,7 +99,7 @@ class RandomBrightness(_ColorLayer):
         return self._clip(images + factor * float(high - low))
 
 
-class RandomContrast(_ColorLayer):
+class RandomContrast(ColorLayer):
     """Multiplies the distance of values to the mean of their channel by a random factor, while training.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -156,7 +144,7 @@ class RandomContrast(_ColorLayer):
         return self._clip((images - mean) * factor + mean)
 
 
-class _HSVLayer(_ColorLayer):
+class HSVLayer(ColorLayer):
     def __init__(
         self, factor: Sequence[float] | float, value_range: Sequence[int] = (0, 255),
         data_format: str | None = None, seed: int | None = None, **kwargs,
@@ -167,7 +155,7 @@ class _HSVLayer(_ColorLayer):
         return {**super().get_config(), "data_format": self.data_format}
 
 
-class RandomHue(_HSVLayer):
+class RandomHue(HSVLayer):
     """Turns the hue of each image by a random part of half a circle, in either direction, while training.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -195,7 +183,7 @@ class RandomHue(_HSVLayer):
         return self._scaled(clip_by_value(rgb, 0.0, 1.0), (0, 1), self.value_range)
 
 
-class RandomSaturation(_HSVLayer):
+class RandomSaturation(HSVLayer):
     """Scales the saturation of each image, while training: a factor below 0.5 makes it smaller, one above larger.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -223,7 +211,7 @@ class RandomSaturation(_HSVLayer):
         return hsv_to_rgb(stack([hsv[..., 0], saturation, hsv[..., 2]], -1))
 
 
-class RandomColorDegeneration(_HSVLayer):
+class RandomColorDegeneration(HSVLayer):
     """Mixes each image with its gray version, while training.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -244,76 +232,7 @@ class RandomColorDegeneration(_HSVLayer):
         return self._clip(images + factor * (rgb_to_grayscale(images) - images))
 
 
-class RandomSharpness(_HSVLayer):
-    """Mixes each image with a smoothed version, while training: it is blurred below 0.5, and sharpened above.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Args:
-      factor: the bounds of the share, from 0 to 1; one number for 0 and itself.
-      value_range: the lowest and the highest value of a pixel.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
-        ones in every run.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def _change(self, images: Tensor, factor: Tensor):
-        channels = images.shape.as_list()[-1]
-        a, b = 1.0 / 13.0, 5.0 / 13.0
-        kernel = cast([[a, a, a], [a, b, a], [a, a, a]], images.dtype)
-        kernel = tile(reshape(kernel, [3, 3, 1, 1]), [1, 1, channels, 1])
-        smooth = depthwise_conv2d(images, kernel, [1, 1, 1, 1], "SAME")
-        return self._clip(images + (1.0 - factor * 2.0) * (smooth - images))
-
-
-class RandomPosterization(_HSVLayer):
-    """Keeps a random number of the highest bits of each value, while training.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Args:
-      factor: the number of bits, an integer from 1 to 8, or a pair of bounds.
-      value_range: the lowest and the highest value of a pixel.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
-        ones in every run.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-
-    Raises:
-      ValueError: for other numbers.
-    """
-
-    _bounds = (1, 8)
-
-    def _set_factor(self, factor):
-        low, high = self._bounds
-        pair = tuple(factor) if isinstance(factor, (tuple, list)) else (factor, factor)
-        if not all(isinstance(x, int) and low <= x <= high for x in pair):
-            raise ValueError(
-                "The `factor` argument should be a number (or a list of two numbers) in the range "
-                f"[{low}, {high}]. Received: factor={factor}"
-            )
-        self.factor = pair
-
-    def _draw(self, images: Tensor, seed: int):
-        shape = [sizes_of(images)[0], 1, 1, 1]
-        low, high = self.factor
-        if low == high:
-            return fill(shape, high)
-        return uniform(shape, low, high, dtypes.int32, seed=self._own_seed(seed))
-
-    def _change(self, images: Tensor, factor: Tensor):
-        shift = cast(8 - cast(factor, dtypes.int32), dtypes.uint8)
-        values = cast(self._scaled(images, self.value_range, (0, 255)), dtypes.uint8)
-        shift = shift + zeros_like(values)
-        values = left_shift(right_shift(values, shift), shift)
-        return self._scaled(cast(values, images.dtype), (0, 255), self.value_range)
-
-
-class RandomGrayscale(_ColorLayer):
+class RandomGrayscale(ColorLayer):
     """Makes some images gray, while training; they keep their three channels.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -350,7 +269,7 @@ class RandomGrayscale(_ColorLayer):
         return {**config, "data_format": self.data_format}
 
 
-class RandomInvert(_ColorLayer):
+class RandomInvert(ColorLayer):
     """Inverts the values of some images, while training: upper bound - x.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -379,179 +298,7 @@ class RandomInvert(_ColorLayer):
         return where(factor > 0.5, float(self.value_range[1]) - images, images)
 
 
-class Solarization(_ColorLayer):
-    """Adds a random number to the values and inverts those above a random threshold, while training.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Args:
-      addition_factor: the bounds of what is added, as parts of 255, from 0 to 1; one number for 0 and itself.
-      threshold_factor: the bounds of the threshold, as parts of 255, from 0 to 1; one number for 0 and itself.
-      value_range: the lowest and the highest value of a pixel.
-      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
-        ones in every run.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def __init__(
-        self, addition_factor: Sequence[float] | float = 0.0, threshold_factor=0.0,
-        value_range: Sequence[int] = (0, 255), seed: int | None = None, **kwargs,
-    ):
-        super().__init__(value_range, seed, **kwargs)
-        self.addition_factor = self._pair(addition_factor, "addition_factor")
-        self.threshold_factor = self._pair(threshold_factor, "threshold_factor")
-
-    def _pair(self, factor: Sequence[float] | float, name: str):
-        return self._range_of(factor, name, (0.0, 1.0))
-
-    def get_random_transformation(
-        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
-    ):
-        """What is added, and the threshold, for each image."""
-        if not training:
-            return None
-        return {
-            name: self._per_image(data["images"], low, high * 255.0, seed)
-            for name, (low, high) in (
-                ("additions", self.addition_factor), ("thresholds", self.threshold_factor)
-            )
-        }  # fmt: skip
-
-    def transform_images(
-        self, images: TensorLike, transformation: dict[str, Any] | None = None, training: bool | Tensor = True
-    ):
-        """The images, changed."""
-        if not training or transformation is None:
-            return images
-        values = self._scaled(images, self.value_range, (0, 255))
-        values = clip_by_value(values + cast(transformation["additions"], values.dtype), 0.0, 255.0)
-        below = values < cast(transformation["thresholds"], values.dtype)
-        return self._scaled(where(below, values, 255.0 - values), (0, 255), self.value_range)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "addition_factor": self.addition_factor,
-            "threshold_factor": self.threshold_factor,
-        }
-
-
-class AutoContrast(_ColorLayer):
-    """Stretches the values of each channel over the whole range.
-
-    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
-
-    Args:
-      value_range: the lowest and the highest value of a pixel.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def __init__(self, value_range: Sequence[int] = (0, 255), **kwargs):
-        super().__init__(value_range, **kwargs)
-
-    def get_random_transformation(
-        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
-    ):
-        """Nothing: the values decide."""
-
-    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
-        """The images, stretched."""
-        values = self._scaled(images, self.value_range, (0, 255))
-        low = reduce_min(values, axis=[1, 2], keepdims=True)
-        high = reduce_max(values, axis=[1, 2], keepdims=True)
-        flat = high <= low
-        scale = 255.0 / where(flat, high - low + 1.0, high - low)
-        stretched = clip_by_value(values * scale - low * scale, 0.0, 255.0)
-        return self._scaled(where(flat, values, stretched), (0, 255), self.value_range)
-
-    def get_config(self):
-        config = super().get_config()
-        config.pop("seed", None)
-        return config
-
-
-class Equalization(_ColorLayer):
-    """Spreads the values of each channel so that all are about equally frequent, while training.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
-
-    Args:
-      value_range: the lowest and the highest value of a pixel.
-      bins: the number of bins of the histogram.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def __init__(
-        self, value_range: Sequence[int] = (0, 255), bins: int = 256, data_format: str | None = None, **kwargs
-    ):
-        super().__init__(value_range, data_format=data_format, **kwargs)
-        self.bins = bins
-
-    def get_random_transformation(
-        self, data: dict[str, Any], training: bool | Tensor = True, seed: int | None = None
-    ):
-        """Nothing: the values decide."""
-
-    def transform_images(self, images: TensorLike, transformation=None, training: bool | Tensor = True):
-        """The images, equalized."""
-        if not training:
-            return images
-        return equalized(convert_to_tensor(images), self.value_range, self.bins)
-
-    def get_config(self):
-        config = {**super().get_config(), "bins": self.bins, "data_format": self.data_format}
-        config.pop("seed", None)
-        return config
-
-
-class ContrastLimitedAdaptiveHistogramEqualization(_ColorLayer):
-    """Equalizes each part of a grid of the images by itself, the frequencies limited by `clip_limit`.
-
-    Input shape: `(rows, columns, channels)`, or a batch of these; also the output shape.
-
-    Args:
-      value_range: the lowest and the highest value of a pixel.
-      clip_limit: how much more often than on average a value may count before it is clipped.
-      tile_grid_size: the number of parts along rows and columns.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def __init__(
-        self, value_range=(0, 255), clip_limit: float = 4.0, tile_grid_size=(8, 8),
-        data_format: str | None = None, **kwargs,
-    ):
-        super().__init__(value_range, data_format=data_format, **kwargs)
-        self.clip_limit, self.tile_grid_size = clip_limit, tuple(tile_grid_size)
-
-    def get_random_transformation(self, data, training: bool | Tensor = True, seed: int | None = None):
-        """Nothing: the values decide."""
-
-    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
-        """The images, equalized, whether training or not."""
-        values = self._scaled(images, self.value_range, (0, 255))
-        values = locally_equalized(values, self.clip_limit, self.tile_grid_size)
-        return self._scaled(values, (0, 255), self.value_range)
-
-    def get_config(self):
-        config = {
-            **super().get_config(),
-            "clip_limit": self.clip_limit,
-            "tile_grid_size": self.tile_grid_size,
-            "data_format": self.data_format,
-        }
-        config.pop("seed", None)
-        return config
-
-
-class RandomColorJitter(_ColorLayer):
+class RandomColorJitter(ColorLayer):
     """Random brightness, contrast, saturation and hue, one after the other, while training.
 
     A call on its own counts as training; with `training=False` the inputs are returned as they are.
@@ -608,149 +355,3 @@ class RandomColorJitter(_ColorLayer):
             "hue_factor": self.hue_factor,
             "data_format": self.data_format,
         }
-
-
-class RandomGaussianBlur(_ColorLayer):
-    """Blurs some images by a bell curve of random width, while training.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Args:
-      factor: the bounds of the probability that an image is blurred, from 0 to 1, or one number for 0 and itself.
-      kernel_size: height and width of the window in pixels, or one number for both.
-      sigma: the bounds of the curve's standard deviation in pixels, or one number for 0 and itself.
-      value_range: the lowest and the highest value of a pixel.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
-        ones in every run.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-
-    Raises:
-      ValueError: for windows below 1 and negative deviations.
-    """
-
-    def __init__(
-        self, factor: Sequence[float] | float = 1.0, kernel_size: Sequence[int] | int = 3,
-        sigma: Sequence[float] | float = 1.0, value_range: Sequence[int] = (0, 255),
-        data_format: str | None = None, seed: int | None = None, **kwargs,
-    ):
-        super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
-        size = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
-        self.kernel_size = size
-        self.sigma = (0.0, float(sigma)) if isinstance(sigma, (int, float)) else tuple(sigma)
-        if self.sigma[0] < 0 or min(size) < 1:
-            raise ValueError(
-                f"`kernel_size` and `sigma` should not be negative. Received: kernel_size={kernel_size}, "
-                f"sigma={sigma}"
-            )
-
-    def get_random_transformation(self, data: dict[str, Any], training: bool | Tensor = True, seed=None):
-        """Which images are blurred, and by which kernel."""
-        if not training:
-            return None
-        images = data["images"]
-        chosen = self._per_image(images, 0.0, 1.0, seed) < self._draw(images, seed)
-        width = self._uniform([], max(self.sigma[0], 1e-3), max(self.sigma[1], 2e-3), seed)
-        return {"chosen": chosen, "sigma": width}
-
-    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
-        """The images, some of them blurred."""
-        if not training:
-            return images
-
-        def curve(size: int):
-            x = cast(range_of(size), dtypes.float32) - (size - 1) / 2.0
-            y = exp(-0.5 * (x / cast(transformation["sigma"], dtypes.float32)) ** 2)
-            return y / reduce_sum(y)
-
-        height, width = (curve(size) for size in self.kernel_size)
-        kernel = reshape(height, [-1, 1, 1, 1]) * reshape(width, [1, -1, 1, 1])
-        kernel = tile(cast(kernel, images.dtype), [1, 1, images.shape.as_list()[-1], 1])
-        blurred = depthwise_conv2d(images, kernel, [1, 1, 1, 1], "SAME")
-        return self._clip(where(transformation["chosen"], blurred, images))
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "kernel_size": self.kernel_size,
-            "sigma": self.sigma,
-            "data_format": self.data_format,
-        }
-
-
-class RandomErasing(_ColorLayer):
-    """Fills a random rectangle of some images with a value, or with noise where there is none, while training.
-
-    A call on its own counts as training; with `training=False` the inputs are returned as they are.
-
-    Args:
-      factor: the bounds of the probability that an image is changed, from 0 to 1, or one number for 0 and itself.
-      scale: the bounds of the rectangle's part of the area, from 0 to 1.
-      fill_value: the value of the rectangle; None for noise.
-      value_range: the lowest and the highest value of a pixel.
-      seed: an integer or a `keras.random.SeedGenerator` that makes the random numbers repeatable; None for different
-        ones in every run.
-      data_format: "channels_last", "channels_first", or None for `keras.config.image_data_format()`.
-      **kwargs: `bounding_box_format` ("xyxy", "yxyx", "xywh", "center_xywh", with or without "rel_") for boxes in the
-        inputs, and the arguments of `Layer`.
-    """
-
-    def __init__(
-        self, factor: Sequence[float] | float = 1.0, scale: Sequence[float] = (0.02, 0.33), fill_value=None,
-        value_range: Sequence[int] = (0, 255), seed: int | None = None, data_format: str | None = None,
-        **kwargs,
-    ):
-        super().__init__(value_range, seed, factor=factor, data_format=data_format, **kwargs)
-        self.scale = self._range_of(scale, "scale", (0.0, 1.0))
-        self.fill_value = fill_value
-
-    def get_random_transformation(self, data, training=True, seed=None):
-        """Which images, and the rectangles: edges of shape (batch, 1, 1, 1)."""
-        if not training:
-            return None
-        images = data["images"]
-        _, height, width, _ = sizes_of(images)
-        area = self._per_image(images, *self.scale, seed) * float(height * width)
-        ratio = self._per_image(images, math.log(0.3), math.log(3.3), seed)
-
-        ratio = exp(ratio)
-        tall, wide = sqrt(area * ratio), sqrt(area / ratio)
-        top = self._per_image(images, 0.0, 1.0, seed) * (float(height) - tall)
-        left = self._per_image(images, 0.0, 1.0, seed) * (float(width) - wide)
-        chosen = self._per_image(images, 0.0, 1.0, seed) < self._draw(images, seed)
-        return {"chosen": chosen, "edges": (top, top + tall, left, left + wide), "seed": seed}
-
-    def transform_images(self, images, transformation=None, training: bool | Tensor = True):
-        """The images, parts of some erased."""
-        if not training:
-            return images
-
-        top, bottom, left, right = transformation["edges"]
-        inside = logical_and(transformation["chosen"], rectangle(images, top, bottom, left, right))
-        if self.fill_value is None:
-            low, high = (float(x) for x in self.value_range)
-            value = cast(
-                self._uniform(sizes_of(images), low, high, transformation["seed"]), images.dtype
-            )
-        else:
-            value = cast(self.fill_value, images.dtype) + zeros_like(images)
-        return where(inside, value, images)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "scale": self.scale,
-            "fill_value": self.fill_value,
-            "data_format": self.data_format,
-        }
-
-
-def rectangle(images: TensorLike, top, bottom: TensorLike, left: TensorLike, right: TensorLike):
-    """Which pixels are inside edges that are given per image: (batch, height, width, 1)."""
-    _, height, width, _ = sizes_of(images)
-    rows = reshape(cast(range_of(height), top.dtype), [1, -1, 1, 1])
-    columns = reshape(cast(range_of(width), top.dtype), [1, 1, -1, 1])
-    return logical_and(
-        logical_and(rows >= top, rows < bottom), logical_and(columns >= left, columns < right)
-    )

@@ -15,7 +15,7 @@ from tapeflow.keras.layers.preprocessing.base import (
     encode,
     encoded_shape,
 )
-from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
+from tapeflow.keras.layers.preprocessing.encoding import check_output_mode
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.sizes import shape as shape_of

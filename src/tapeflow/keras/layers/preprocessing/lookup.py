@@ -25,14 +25,15 @@ from tapeflow.keras.layers.preprocessing.base import (
     encoded_shape,
     newer,
 )
-from tapeflow.keras.layers.preprocessing.numerical import check_output_mode
+from tapeflow.keras.layers.preprocessing.encoding import check_output_mode
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer
 from tapeflow.ops.lookup.rows import LookupTableExportV2
-from tapeflow.ops.lookup.tables import KeyValueTensorInitializer, StaticHashTable
+from tapeflow.ops.lookup.tables import StaticHashTable
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.comparison import equal

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tapeflow.core.annotations import Tensor, TensorLike
-from tapeflow.keras.engine.calling import signature_of
+from tapeflow.core.annotations import Tensor
 from tapeflow.keras.layers.preprocessing.color import (
-    AutoContrast,
-    Equalization,
     RandomBrightness,
     RandomColorDegeneration,
     RandomContrast,
     RandomInvert,
-    RandomPosterization,
-    RandomSharpness,
-    Solarization,
-    rectangle,
 )
-from tapeflow.keras.layers.preprocessing.geometry import (
+from tapeflow.keras.layers.preprocessing.erasing import rectangle
+from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
+from tapeflow.keras.layers.preprocessing.levels import (
+    AutoContrast,
+    Equalization,
+    RandomPosterization,
+    Solarization,
+)
+from tapeflow.keras.layers.preprocessing.projections import (
     RandomRotation,
     RandomShear,
     RandomTranslation,
 )
-from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
-from tapeflow.keras.registry import deserialize_in, to_config
+from tapeflow.keras.layers.preprocessing.sharpness import RandomSharpness
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.ranges import range as range_of
 from tapeflow.ops.control.flow import switch_case
@@ -40,43 +40,6 @@ from tapeflow.ops.static import sizes_of
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.base_layer import Layer
-
-
-class Pipeline(ImageLayer):
-    """Preprocessing layers one after another, as one layer without trained weights.
-
-    Args:
-      layers: the layers, in the order in which they are applied.
-      name: the name of the layer.
-    """
-
-    def __init__(self, layers: Sequence[Any], name: str | None = None):
-        super().__init__(name=name)
-        self._stages = list(layers)
-
-    @property
-    def layers(self):
-        """The layers."""
-        return list(self._stages)
-
-    def call(self, data: TensorLike, training: bool | Tensor = True, mask: Tensor | None = None):
-        for layer in self._stages:
-            kwargs = {"training": training} if signature_of(layer).takes_training else {}
-            data = layer(data, **kwargs)
-        return data
-
-    def compute_output_shape(self, input_shape: Sequence[Any]):
-        for layer in self._stages:
-            input_shape = layer.compute_output_shape(input_shape)
-        return input_shape
-
-    def get_config(self):
-        return {"layers": [to_config(layer) for layer in self._stages], "name": self.name}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]):
-        """A pipeline from the configs of its layers."""
-        return cls([deserialize_in("keras.layers", layer) for layer in config["layers"]], name=config.get("name"))
 
 
 def _beta(layer: AugMix | MixUp, shape: Sequence[Any], a: float, b: float):

@@ -19,7 +19,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.rnn.dropout import DropoutRNNCellMixin
-from tapeflow.keras.random import NoiseSource
+from tapeflow.keras.noise import NoiseSource
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.layout import expand_dims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapeflow.core.annotations import Tensor
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.random import GeneratorOfNoise, NoiseSource
+from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array.construction import ones_like
 
 

@@ -7,13 +7,9 @@ from tapeflow.keras.preprocessing.image.arrays import (
     save_img,
     smart_resize,
 )
-from tapeflow.keras.preprocessing.image.generator import (
-    DataFrameIterator,
-    DirectoryIterator,
-    ImageDataGenerator,
-    Iterator,
-    NumpyArrayIterator,
-)
+from tapeflow.keras.preprocessing.image.file_iterators import DataFrameIterator, DirectoryIterator
+from tapeflow.keras.preprocessing.image.generator import ImageDataGenerator
+from tapeflow.keras.preprocessing.image.iterators import Iterator, NumpyArrayIterator
 from tapeflow.keras.preprocessing.image.transforms import (
     apply_affine_transform,
     apply_brightness_shift,
