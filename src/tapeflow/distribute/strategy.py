@@ -571,7 +571,7 @@ class StrategyExtended:
         return self.update(var, fn, args, kwargs, group)
 
     def _group(self, value: Any, name: str | None = None) -> Any:
-        from tapeflow.ops.control.flow import group
+        from tapeflow.ops.control.flow import group  # the namesake of a method
 
         return group(*nest.flatten(value), name=name)
 

@@ -13,7 +13,8 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.keras.old_names import takes_old_names
-from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.slots import Variables
 from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.stacking import stack

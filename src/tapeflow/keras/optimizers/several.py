@@ -11,7 +11,8 @@ from tapeflow.core.public import boundaries, public_methods
 from tapeflow.keras.engine.tracking import Node, listed
 from tapeflow.keras.old_names import takes_old_names
 from tapeflow.keras.optimizers.loss_scale import LossScaleOptimizer
-from tapeflow.keras.optimizers.optimizer import Optimizer, Variables
+from tapeflow.keras.optimizers.optimizer import Optimizer
+from tapeflow.keras.optimizers.slots import Variables
 from tapeflow.keras.optimizers.variables import in_order
 from tapeflow.keras.registry import deserialize_in, resolve, to_config
 from tapeflow.keras.settings import unique_name

@@ -23,7 +23,7 @@ from tapeflow.keras.session import get_session, set_values, values_of
 if TYPE_CHECKING:
     from tapeflow.checkpoint.load_status import CheckpointLoadStatus
     from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.optimizers.optimizer import Variables
+    from tapeflow.keras.optimizers.slots import Variables
 
 _KERAS_VERSION = b"2.21.0"
 _LARGEST_ATTRIBUTE = 64000
