@@ -270,9 +270,7 @@ def as_numpy(leaf: Tensor):
 
 def check_numpy(spec: TensorSpec):
     """Raises TypeError for a spec whose values have no NumPy values."""
-    if spec is not None and not isinstance(
-        spec, (TensorSpec, SparseTensorSpec, RaggedTensorSpec, DatasetSpec)
-    ):
+    if spec is not None and not isinstance(spec, (TensorSpec, SparseTensorSpec, RaggedTensorSpec)):
         raise TypeError(
             "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type "
             f"{spec.value_type.__name__}."

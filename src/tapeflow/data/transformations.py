@@ -87,8 +87,6 @@ def get_next_as_optional(iterator: Iterator):
 
 def from_list(elements: Sequence[Any], name: str | None = None):
     """A dataset of the elements of a non-empty list."""
-    if not elements:
-        raise ValueError("Invalid `elements`. `elements` should not be empty.")
     return sources.from_list(elements)
 
 

@@ -89,11 +89,11 @@ def table_from_dataset(
     if vocab_size is not None:
         dataset = dataset.take(vocab_size).apply(_exactly(vocab_size))
     initializer = DatasetInitializer(dataset)
-    if initializer.key_dtype != key_dtype and not (initializer.key_dtype.is_integer and key_dtype.is_integer):
-        raise TypeError(
-            f"The dataset's keys are {initializer.key_dtype}, `key_dtype` is {key_dtype}."
-        )
     if num_oov_buckets:
+        kind = initializer.key_dtype
+        if kind.is_integer != key_dtype.is_integer:
+            expected = "integer" if key_dtype.is_integer else "non-integer"
+            raise TypeError(f"Invalid `key dtype`, expected {expected} but got {kind}.")
         table = StaticHashTable(initializer, -1)
         return IdTableWithHashBuckets(table, num_oov_buckets, hasher_spec, name, key_dtype)
     if default_value is None:

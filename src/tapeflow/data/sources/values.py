@@ -155,8 +155,13 @@ from_tensors.node(
 @record("from_list")
 def from_list(elements: Sequence[Any]):
     """Dataset arguments for the elements of a Python list, whose types and shapes may be common only in part."""
+    if not isinstance(elements, list):
+        raise ValueError("Invalid `elements`. `elements` must be a list.")
     if not elements:
-        raise ValueError("Invalid `elements`. `elements` should not be empty.")
+        raise ValueError(
+            "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, use "
+            "`tf.data.Dataset.range(0)`."
+        )
     values = [element.to_element(value) for value in elements]
     spec = element.spec_of(values[0])
     for value in values[1:]:

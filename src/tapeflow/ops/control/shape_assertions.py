@@ -14,6 +14,7 @@ from tapeflow.core import context
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import public
+from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Rank, Shape
@@ -39,6 +40,15 @@ def _rank_number(rank) -> int | None:
     return int(value)
 
 
+def _as_tensor(x: Any) -> Any:
+    """A tensor, or a sparse tensor whose rank is known as it is."""
+    return x if isinstance(x, SparseTensor) and x.shape.rank is not None else convert_to_tensor(x)
+
+
+def _shape_of(x: Any) -> Any:
+    return x.dense_shape if isinstance(x, SparseTensor) else Shape(x)
+
+
 def _require_rank(x: Tensor, holds: Callable[..., Any], words: str, message: str | None) -> None:
     rank = x.shape.rank
     if rank is not None and not holds(rank):
@@ -48,7 +58,7 @@ def _require_rank(x: Tensor, holds: Callable[..., Any], words: str, message: str
 
 
 def _rank_assertion(
-    public_name: str, function: Callable[..., Any], x: TensorLike, ranks: Any, holds: Callable[..., Any],
+    public_name: str, function: Callable[..., Any], x: Any, ranks: Any, holds: Callable[..., Any],
     words: Callable[..., Any], message: str | None, name: str | None, data: Sequence[Tensor | str] | None = None,
     summarize=None,
 ):
@@ -57,7 +67,7 @@ def _rank_assertion(
     `function` does so for a value, `holds(rank, ranks)` says whether it is right, also of tensors. What is raised
     when the graph runs shows `data`, if it is given, and not the message.
     """
-    x = convert_to_tensor(x)
+    x = _as_tensor(x)
     given = ranks if isinstance(ranks, (list, tuple)) else [ranks]
     numbers = tuple(_rank_number(r) for r in given)
     if None in numbers or x.shape.rank is None:
@@ -277,7 +287,7 @@ def assert_shapes(
     for tensor, symbols in pairs:
         if symbols is None or (isinstance(symbols, TensorShape) and symbols.rank is None):
             continue
-        tensor = convert_to_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
+        tensor = _as_tensor(tensor.deref() if hasattr(tensor, "deref") else tensor)
         words = f"Tensor shape={tensor.shape} dtype={tensor.dtype.name}"
         for place, size, symbol in _paired(tensor, symbols, words, message, data, summarize, later):
             if size is None:
@@ -309,7 +319,7 @@ def _size_assertions(
             made.append(item)
             continue
         tensor, place, symbol = item
-        shape = Shape(tensor)
+        shape = _shape_of(tensor)
         # A scalar and a vector of one element are the same here.
         size = (concat([shape, [1]], 0) if place == 0 else shape)[place]
         if isinstance(symbol, (int, np.integer)) or str(symbol).isdigit():

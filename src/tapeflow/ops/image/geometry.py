@@ -14,7 +14,7 @@ from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.graph_scope import graph_scope, in_scope
-from tapeflow.ops.image.shape import as_batch, as_images, require, unbatched
+from tapeflow.ops.image.shape import as_batch, as_filled_batch, as_images, require, unbatched
 from tapeflow.ops.indexing.slicing import Slice
 from tapeflow.ops.math import arithmetic, casting, division
 from tapeflow.ops.static import as_shape, sizes_of, static_value
@@ -175,7 +175,7 @@ def crop_to_bounding_box(
     Raises:
       ValueError: for a box that is not inside of the image.
     """
-    image, single = as_batch(as_images(image))
+    image, single = as_filled_batch(image)
     return unbatched(
         _cropped(image, *bounds(offset_height, offset_width, target_height, target_width)), single
     )
@@ -202,7 +202,7 @@ def pad_to_bounding_box(
     Raises:
       ValueError: for a target that does not hold the image.
     """
-    image, single = as_batch(as_images(image))
+    image, single = as_filled_batch(image)
     return unbatched(
         padded(image, *bounds(offset_height, offset_width, target_height, target_width)), single
     )
@@ -243,7 +243,7 @@ def resize_with_crop_or_pad(image: TensorLike, target_height, target_width):
      [1. 1. 1. 1.]
      [0. 0. 0. 0.]]
     """
-    image, single = as_batch(as_images(image))
+    image, single = as_filled_batch(image)
     height, width = bounds(target_height, target_width)
     image = require(
         image,

@@ -23,6 +23,14 @@ def as_images(image: TensorLike):
     return image
 
 
+def as_filled_batch(image: Any):
+    """As `as_batch`, of images that have rows, columns and channels. Raises ValueError for others."""
+    image, single = as_batch(image)
+    if 0 in image.shape.as_list()[1:]:
+        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {image.shape}")
+    return image, single
+
+
 def as_batch(image: Any, what: str = "image"):
     """(tensor of four dimensions, whether it was one image of three). Raises ValueError for other ranks."""
     image = convert_to_tensor(image)

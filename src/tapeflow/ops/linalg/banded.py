@@ -13,13 +13,18 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
+from tapeflow.ops.array.diagonal import MatrixDiagPartV3
+from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import DENSE, solve_triangular
 from tapeflow.ops.linalg.tridiagonal import check
+from tapeflow.ops.math import elementwise
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:
-    from tapeflow.ops.row_types import SampleGenerator
+    from tapeflow.ops.row_types import GradientCall, SampleGenerator
 
 
 def _banded_rule(call):
@@ -58,26 +63,38 @@ def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     return solve_triangular(xp, dense, rhs, lower, adjoint)
 
 
+@BandedTriangularSolve.gradient(needs="matrix, output")
+def _(call: GradientCall, dy: Tensor):
+    x = call.output
+    of_rhs = BandedTriangularSolve(call.matrix, dy, call.lower, not call.adjoint)
+    product = matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    last = Shape(call.matrix)[-2] - 1
+    diagonals = stack([-last, 0] if call.lower else [0, last])
+    return MatrixDiagPartV3(elementwise.Neg(product), diagonals, 0, "LEFT_RIGHT"), of_rhs
+
+
 @BandedTriangularSolve.samples
 def _(rng: SampleGenerator):
-    yield Sample(
-        rng.normal(2, 3) + np.array([[3.0], [0.0]]), rng.normal(3, 2), differentiable=False
-    )
-    yield Sample(
-        rng.normal(2, 3) + np.array([[0.0], [3.0]]),
-        rng.normal(3, 1),
-        lower=False,
-        differentiable=False,
-    )
+    low, high = np.array([[3.0], [0.0]]), np.array([[0.0], [3.0]])
+    yield Sample(rng.normal(2, 3) + low, rng.normal(3, 2))
+    yield Sample(rng.normal(2, 3) + high, rng.normal(3, 1), lower=False)
+    yield Sample(rng.normal(2, 3) + low, rng.normal(3, 2), adjoint=True)
+    yield Sample(rng.normal(2, 3) + high, rng.normal(3, 2), lower=False, adjoint=True)
+    yield Sample(rng.normal(2, 2, 3) + low, rng.normal(2, 3, 1))
     yield Sample(rng.normal(2, 3), rng.normal(4, 2), raises=InvalidArgumentError)
 
 
 @BandedTriangularSolve.reference
 def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
+    if matrix.ndim > 2:
+        return np.stack([_solved(m, r, lower, adjoint) for m, r in zip(matrix, rhs, strict=True)])
+    return _solved(matrix, rhs, lower, adjoint)
+
+
+def _solved(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
     first, second = matrix
-    if lower:
-        return np.linalg.solve(np.diag(first) + np.diag(second[1:], -1), rhs)
-    return np.linalg.solve(np.diag(second) + np.diag(first[:-1], 1), rhs)
+    dense = np.diag(first) + np.diag(second[1:], -1) if lower else np.diag(second) + np.diag(first[:-1], 1)
+    return np.linalg.solve(dense.conj().T if adjoint else dense, rhs)
 
 
 @api(v2="linalg.banded_triangular_solve")

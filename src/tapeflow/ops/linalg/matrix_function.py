@@ -19,8 +19,9 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching
 from tapeflow.ops.array import layout, transposing
-from tapeflow.ops.array.diagonal_matrix import MatrixDiag, diag
+from tapeflow.ops.array.diagonal_matrix import MatrixDiag
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.padding import pad
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import Pack
@@ -311,9 +312,8 @@ def pinv(a: Any, rcond=None, validate_args: bool = False, name: str | None = Non
     s, u, v = svd(a)
     if rcond is None:
         rcond = 10.0 * _larger_size(a, s.dtype) * np.finfo(s.dtype.as_numpy_dtype).eps
-    cutoff = arithmetic.Mul(
-        reductions.reduce_max(s, -1, True), convert_to_tensor(rcond, dtype=s.dtype)
-    )
+    least = layout.expand_dims(convert_to_tensor(rcond, dtype=s.dtype), -1)  # of each matrix, or one for all
+    cutoff = arithmetic.Mul(reductions.reduce_max(s, -1, True), least)
     large = comparison.Greater(s, cutoff)
     inverse = choice.SelectV2(
         large, elementwise.Reciprocal(choice.SelectV2(large, s, 1)), 0
@@ -352,7 +352,8 @@ def eigh_tridiagonal(
 
     if select not in ("a", "i", "v"):
         raise ValueError(f"'select must have a value in {{'a', 'i', 'v'}}, got {select}.")
-    upper = diag(beta, k=1)
+    above = [[0, 0]] * (beta.shape.rank - 1) if beta.shape.rank else []
+    upper = pad(MatrixDiag(beta), [*above, [0, 1], [1, 0]])  # also where there is one row and no diagonal
     dense = arithmetic.AddV2(MatrixDiag(alpha), arithmetic.AddV2(upper, adjoint_of(upper)))
     values = complex_numbers.real(eigvalsh(dense))
     vectors = None if eigvals_only else eigh(dense)[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
@@ -19,6 +20,7 @@ from tapeflow.ops.control.flow import group
 from tapeflow.ops.linalg.einsum import Einsum
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linear_operator.base import LinearOperator, parameters_of, static_size
+from tapeflow.ops.linear_operator.slicing import OPERATORS
 from tapeflow.ops.math import arithmetic, casting, division, reductions
 from tapeflow.ops.math.conjugate import conj
 
@@ -77,6 +79,8 @@ def together(operators, method: str):
 
 class _One(LinearOperator):
     """An operator made of one other."""
+
+    matrix_dimensions = MappingProxyType({"operator": OPERATORS})
 
     def __init__(self, operator, hints, name, parameters):
         self._operator = operator
@@ -204,6 +208,8 @@ class LinearOperatorInversion(_One):
 
 class Several(LinearOperator):
     """An operator made of a list of others."""
+
+    matrix_dimensions = MappingProxyType({"operators": OPERATORS})
 
     def __init__(self, operators, hints, name, parameters):
         self._operators = operators

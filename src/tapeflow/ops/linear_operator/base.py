@@ -6,7 +6,8 @@ determinants; everything else is the same for all.
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from tapeflow.ops.linalg.inverse import det, slogdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linalg.solve import cholesky_solve, solve
+from tapeflow.ops.linear_operator.slicing import sliced
 from tapeflow.ops.math import arithmetic, division, elementwise, reductions
 from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
@@ -86,6 +88,9 @@ class LinearOperator(Module):
         self._parameters = dict(parameters or {})
 
     # What a kind of operator defines.
+
+    # How many dimensions of each parameter are those of one matrix, the others being batch dimensions.
+    matrix_dimensions: Mapping[str, Any] = MappingProxyType({})
 
     def _shape(self) -> TensorShape:
         raise TypeError(f"{type(self).__name__} does not say its shape")
@@ -192,6 +197,10 @@ class LinearOperator(Module):
     @property
     def parameters(self):
         return dict(self._parameters)
+
+    def __getitem__(self, slices: Any) -> LinearOperator:
+        """The operators that slices of the batch dimensions pick."""
+        return sliced(self, slices)
 
     @property
     def graph_parents(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 
 import numpy as np
 
@@ -224,6 +225,8 @@ class LinearOperatorCirculant(_BlockCirculant):
     what it is multiplied with. Raises ValueError for hints that contradict the spectrum.
     """
 
+    matrix_dimensions = MappingProxyType({"spectrum": 1})
+
     depth = 1
 
     def __init__(
@@ -242,6 +245,8 @@ class LinearOperatorCirculant(_BlockCirculant):
 class LinearOperatorCirculant2D(_BlockCirculant):
     """A block circulant matrix of circulant blocks, of `spectrum` [..., n0, n1]; see `LinearOperatorCirculant`."""
 
+    matrix_dimensions = MappingProxyType({"spectrum": 2})
+
     depth = 2
 
     def __init__(
@@ -259,6 +264,8 @@ class LinearOperatorCirculant2D(_BlockCirculant):
 @api("linalg.LinearOperatorCirculant3D")
 class LinearOperatorCirculant3D(_BlockCirculant):
     """A nested block circulant matrix, of `spectrum` [..., n0, n1, n2]; see `LinearOperatorCirculant`."""
+
+    matrix_dimensions = MappingProxyType({"spectrum": 3})
 
     depth = 3
 

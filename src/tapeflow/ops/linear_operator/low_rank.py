@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from tapeflow.api import api
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_static_shape
@@ -19,6 +21,7 @@ from tapeflow.ops.linear_operator.base import (
     with_common_batch,
 )
 from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorIdentity
+from tapeflow.ops.linear_operator.slicing import OPERATORS
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.static import size_of
 
@@ -26,6 +29,8 @@ from tapeflow.ops.static import size_of
 @api("linalg.LinearOperatorLowRankUpdate")
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator L + U D V^H: another operator plus a product of thin matrices; `v` is `u` where not given."""
+
+    matrix_dimensions = MappingProxyType({"base_operator": OPERATORS, "u": 2, "diag_update": 1, "v": 2})
 
     def __init__(
         self, base_operator: LinearOperatorDiag, u: TensorLike, diag_update: TensorLike | None = None, v=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.api import api
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a plain matrix."""
 
+    matrix_dimensions = MappingProxyType({"matrix": 2})
+
     def __init__(
         self, matrix: np.ndarray, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
@@ -75,6 +78,8 @@ class LinearOperatorFullMatrix(LinearOperator):
 @api("linalg.LinearOperatorDiag")
 class LinearOperatorDiag(LinearOperator):
     """The operator of a diagonal matrix, given its diagonal."""
+
+    matrix_dimensions = MappingProxyType({"diag": 1})
 
     def __init__(
         self, diag: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -239,6 +244,8 @@ def _triangular(
 class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix."""
 
+    matrix_dimensions = MappingProxyType({"tril": 2})
+
     def __init__(
         self, tril: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None, is_square: bool | None = None,
@@ -317,6 +324,8 @@ def _dimensions(num_rows, num_columns, batch_shape):
 @api("linalg.LinearOperatorScaledIdentity")
 class LinearOperatorScaledIdentity(LinearOperator):
     """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
+
+    matrix_dimensions = MappingProxyType({"multiplier": 0})
 
     def __init__(
         self, num_rows: int, multiplier: TensorLike, is_non_singular: bool | None = None,
@@ -425,6 +434,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
 @api("linalg.LinearOperatorIdentity")
 class LinearOperatorIdentity(LinearOperatorScaledIdentity):
     """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
+
+    matrix_dimensions = MappingProxyType({})
 
     def __init__(
         self, num_rows: int, batch_shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,

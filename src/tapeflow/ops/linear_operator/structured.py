@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
@@ -36,6 +37,8 @@ from tapeflow.ops.math.conjugate import conj
 @api("linalg.LinearOperatorPermutation")
 class LinearOperatorPermutation(LinearOperator):
     """The operator that brings rows into the order `perm`."""
+
+    matrix_dimensions = MappingProxyType({"perm": 1})
 
     def __init__(
         self, perm: Sequence[int], dtype: DTypeLike = dtypes.float32, is_non_singular: bool | None = None,
@@ -87,6 +90,8 @@ class LinearOperatorPermutation(LinearOperator):
 @api("linalg.LinearOperatorHouseholder")
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`."""
+
+    matrix_dimensions = MappingProxyType({"reflection_axis": 1})
 
     def __init__(
         self, reflection_axis: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -162,6 +167,7 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("`LinearOperatorTridiag` must be square")
         parameters = parameters_of(locals())
         self._given, self._format = diagonals, diagonals_format
+        self.matrix_dimensions = {"diagonals": [1, 1, 1] if diagonals_format == "sequence" else 2}
         compact = tridiagonal_functions.compact(diagonals, diagonals_format)
         self._sizes = compact.shape[:-2].concatenate(compact.shape[-1:])
         super().__init__(
@@ -220,6 +226,8 @@ class LinearOperatorTridiag(LinearOperator):
 @api("linalg.LinearOperatorToeplitz")
 class LinearOperatorToeplitz(LinearOperator):
     """The operator of a matrix with constant diagonals, given its first column and row."""
+
+    matrix_dimensions = MappingProxyType({"col": 1, "row": 1})
 
     def __init__(
         self, col: TensorLike, row: TensorLike, is_non_singular: bool | None = None,

@@ -8,6 +8,7 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.control.flow import no_op
 from tapeflow.ops.lists.tensor_array import TensorArray, shape_input
 from tapeflow.ops.lists.tensor_list import TensorListReserve, TensorListSetItem
 from tapeflow.ops.lists.tensor_list_reading import (
@@ -167,7 +168,8 @@ class StagedTensorArray(TensorArray):
         return self.with_flow(TensorListSplit(value, shape, lengths))
 
     def close(self, name: str | None = None):
-        """Nothing: the graph frees a list after its last use."""
+        """An operation that does nothing: the graph frees a list after its last use."""
+        return no_op(name)
 
 
 def _is_list(flow: Tensor) -> bool:

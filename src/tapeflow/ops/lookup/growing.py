@@ -19,6 +19,7 @@ from tapeflow.ops.lookup.rows import LookupTableImportV2, LookupTableInsertV2, L
 from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.lookup.tables import ANY, LookupInterface
 from tapeflow.ops.static import static_value
+from tapeflow.ops.validate import invalid, shape_text
 
 
 class _Growing(LookupInterface):
@@ -49,6 +50,9 @@ class MutableHashTable(_Growing):
         experimental_is_anonymous: bool = False,
     ):
         self._default_value = convert_to_tensor(default_value, value_dtype)
+        if (self._default_value.shape.rank or 0) > 1:
+            shape = shape_text(self._default_value.shape.as_list())
+            raise invalid(f"Default value must be a vector, got shape {shape}")
         key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
         table = Table(key_dtype, value_dtype, (), tuple(self._default_value.shape.as_list()))
         super().__init__(key_dtype, value_dtype, name, table)

@@ -310,7 +310,7 @@ def sparse_bincount(
     Args:
       values: a tensor, `tf.SparseTensor` or `tf.RaggedTensor` of integers that are not negative, of rank 1 or 2.
       weights: what each element counts, of the kind and shape of `values` (optional).
-      axis: 0 counts all elements; -1 counts those of each row.
+      axis: 0 or None counts all elements; -1 counts those of each row.
       minlength: the least size of the last dimension of the result.
       maxlength: the greatest size of that dimension; larger integers are left out.
       binary_output: whether to tell just if an integer occurs; excludes `weights`.
@@ -345,7 +345,7 @@ def sparse_bincount(
         heavy = None if weights is None else convert_to_tensor(weights)
     if heavy is None:
         heavy = zeros([0], loose.dtype)
-    if axis == 0:
+    if axis in (0, None):
         flat = heavy if heavy.shape.num_elements() == 0 else reshape(heavy, [-1])
         return SparseTensor(*DenseCountSparseOutput(reshape(loose, [-1]), flat, **attrs))
     if sparse:
