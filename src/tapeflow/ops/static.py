@@ -189,5 +189,6 @@ def constant_value_as_shape(tensor: Tensor):
     """A tensor of sizes as a `TensorShape`: with None for the sizes that are not known, and for -1."""
     known = get_static_value(tensor, partial=True)
     if known is None:
-        return TensorShape([None] * tensor.shape[0] if tensor.shape.rank == 1 and tensor.shape[0] is not None else None)
+        (count,) = tensor.shape.as_list() if tensor.shape.rank == 1 else [None]
+        return TensorShape(None if count is None else [None] * count)
     return TensorShape([None if n is None or int(n) == -1 else int(n) for n in known])

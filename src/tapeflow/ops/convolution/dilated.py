@@ -98,6 +98,6 @@ def with_space_to_batch(
         pads, crops = required_space_to_batch_paddings(as_shape(sizes), blocks, base.astype(np.int32))
     out = op(SpaceToBatchND(input, blocks, pads), count, "VALID")
     woven = BatchToSpaceND(out, blocks, crops)
-    if rank is not None and input.shape[0] is not None:
-        woven.set_shape([input.shape[0], *woven.shape.as_list()[1:]])
+    if rank is not None and input.shape.as_list()[0] is not None:
+        woven.set_shape([input.shape.as_list()[0], *woven.shape.as_list()[1:]])
     return woven

@@ -24,11 +24,12 @@ def _inside(indices: Any, shape: Any) -> Any:
 def gathered(row: Any, params: Any, indices: Any) -> Any:
     """`row(params, indices)` with zeros for bad indices. Raises ValueError for unknown ranks."""
     params, indices = convert_to_tensor(params), convert_to_tensor(indices)
-    if params.shape.rank is None or indices.shape.rank is None or indices.shape[-1] is None:
+    count = indices.shape.as_list()[-1] if indices.shape.rank else None
+    if params.shape.rank is None or count is None:
         raise ValueError('bad_indices_policy="IGNORE" needs known ranks of params and indices')
     inside = _inside(indices, Shape(params))
     places = choice.where(layout.expand_dims(inside, -1), indices, casting.cast(0, indices.dtype))
-    for _ in range(params.shape.rank - indices.shape[-1]):
+    for _ in range(params.shape.rank - count):
         inside = layout.expand_dims(inside, -1)
     found = row(params, places)
     return choice.where(inside, found, zeros([], found.dtype))

@@ -36,7 +36,7 @@ def _checked(x: Tensor, kind, n: int | None, axis, norm) -> None:
     if kind == 1:
         if norm == "ortho":
             raise ValueError("Normalization is not supported for the Type-I DCT.")
-        if x.shape.rank is not None and x.shape[-1] is not None and x.shape[-1] < 2:
+        if x.shape.rank is not None and x.shape.as_list()[-1] in (0, 1):
             raise ValueError("Type-I DCT requires the dimension to be greater than one.")
     if norm not in (None, "ortho"):
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")

@@ -118,9 +118,10 @@ def _arguments(x: Tensor, fft_length, axes, inverse_real: bool = False):
         else:
             axes = range_(rank_of(x))
     axes = convert_to_tensor(axes, dtype=dtypes.int32)
-    if x.shape.rank is not None and axes.shape.rank == 1 and axes.shape[0] is not None:
-        if x.shape.rank < axes.shape[0]:
-            raise ValueError(f"Shape {x.shape} must have rank at least {axes.shape[0]}")
+    if x.shape.rank is not None and axes.shape.rank == 1:
+        (count,) = axes.shape.as_list()
+        if count is not None and x.shape.rank < count:
+            raise ValueError(f"Shape {x.shape} must have rank at least {count}")
     if fft_length is None:
         fft_length = gather(shape_of(x), choice.SelectV2(axes < 0, axes + rank_of(x), axes))
         if inverse_real:
