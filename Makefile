@@ -117,7 +117,7 @@ build/stubs/.ready: | $(VENV)/.ready-test
 
 # Models of TensorFlow Lite; installs its converter, quantizer and runtime.
 test-lite: build $(VENV)/.ready-test $(VENV)/.ready-lite
-	$(PY) -m pytest tests/lite $(ARGS)
+	$(PY) -m pytest tests/lite tests/tools/test_carving.py $(ARGS)
 
 # A long run of random calls of public functions against TensorFlow; ARGS="--names math,linalg.trace --errors".
 CALLS ?= 20000

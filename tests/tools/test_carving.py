@@ -57,6 +57,7 @@ REPLACEMENTS = {
     "xla": carving.compile_with_xla,
     "numpy": lambda part: part.replace(carving.in_python(part, in_numpy)),
     "another graph": lambda part: part.replace(through_another_graph(part)),
+    "lite": lambda part: part.replace(carving.in_lite(part)),
     "itself": lambda part: part.replace(part.function()),
 }
 
@@ -64,8 +65,8 @@ REPLACEMENTS = {
 @pytest.mark.parametrize("replacement", REPLACEMENTS)
 @pytest.mark.parametrize("by", ["names", "predicate"])
 def test_the_whole_computes_the_same(replacement, by):
-    if replacement == "xla":
-        pytest.importorskip("jax")
+    for needed in {"xla": ["jax"], "lite": ["ai_edge_litert", "litert_converter"]}.get(replacement, []):
+        pytest.importorskip(needed)
     graph = tower()
     want = run(graph)
     chosen = inside if by == "predicate" else [op.name for op in graph.get_operations() if inside(op)]
@@ -82,6 +83,23 @@ def test_the_whole_computes_the_same(replacement, by):
     np.testing.assert_array_equal(run(graph), want)
     needed = v1.graph_util.extract_sub_graph(graph.as_graph_def(), ["total", "later"])
     assert "tower/small" in {node.name for node in needed.node}
+
+
+def test_a_part_in_few_bits():
+    for needed in ("ai_edge_litert", "ai_edge_quantizer", "litert_converter"):
+        pytest.importorskip(needed)
+    graph, given = v1.Graph(), {"x:0": RNG.normal(size=(3, 64)).astype(np.float32)}
+    with graph.as_default():
+        x = v1.placeholder(tf.float32, [None, 64], name="x")
+        tf.identity(tf.matmul(x, tf.constant(RNG.normal(size=(64, 64)), tf.float32), name="product"), name="y")
+    with v1.Session(graph=graph) as session:
+        want = session.run("y:0", given)
+        part = carving.carve(graph, lambda op: op.type in ("Const", "MatMul"))
+        part.replace(carving.in_lite(part, optimizations=[tf.lite.Optimize.DEFAULT]))
+        found = session.run("y:0", given)
+        part.restore()
+        np.testing.assert_array_equal(session.run("y:0", given), want)
+    assert 0 < np.abs(found - want).max() < 0.05 * np.abs(want).max()
 
 
 def test_another_computation_changes_the_whole():

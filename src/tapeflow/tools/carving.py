@@ -1,4 +1,5 @@
-"""A part of a graph, cut out and computed by something else: XLA, a Python function, another graph; and put back.
+"""A part of a graph, cut out and computed by something else: XLA, TensorFlow Lite, a Python function, another graph; and
+put back.
 
     part = carving.carve(graph, lambda op: op.name.startswith("tower/"))
     carving.compile_with_xla(part)     # or: part.replace(carving.in_python(part, compute))
@@ -7,8 +8,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tapeflow import protos
 from tapeflow.autodiff.custom_gradient import custom_gradient
@@ -16,16 +20,19 @@ from tapeflow.autodiff.tape import GradientTape, UnconnectedGradients
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public, public_methods
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.function import function as tracing
 from tapeflow.graph.interchange.graph_util import copy_setting
 from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.lite.converter import TFLiteConverter
+from tapeflow.lite.interpreter import Interpreter
 from tapeflow.ops.control.flow import numpy_function, py_function
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
 
-__all__ = ["Part", "carve", "compile_with_xla", "in_python"]
+__all__ = ["Part", "carve", "compile_with_xla", "in_lite", "in_python"]
 
 
 @public
@@ -270,3 +277,37 @@ def in_python(part: Part, compute: Callable[..., Any]) -> Callable[..., list[Any
     _refuse_handles(part)
     types = [tensor.dtype for tensor in part.outputs]
     return lambda *inputs: numpy_function(compute, list(inputs), types)
+
+
+@public
+def in_lite(part: Part, **settings: Any) -> Callable[..., list[Any]]:
+    """Convert a part to TensorFlow Lite and make of that a function that can replace it. It has no gradients.
+
+    Args:
+      part: the part; its operations need counterparts in TensorFlow Lite.
+      **settings: attributes of the `tf.lite.TFLiteConverter`, such as `optimizations`.
+
+    Returns:
+      A function for `Part.replace`.
+
+    Raises:
+      ValueError: for a part with operations that have effects or state, or with handles.
+    """
+    _refuse_state(part)
+    compute = part.function()
+    specs = [TensorSpec(tensor.shape, tensor.dtype, f"input_{i}") for i, tensor in enumerate(part.inputs)]
+
+    def named(*inputs):
+        return {f"output_{i}": result for i, result in enumerate(compute(*inputs))}
+
+    converter = TFLiteConverter.from_concrete_functions([tracing.function(named).get_concrete_function(*specs)])
+    for name, value in settings.items():
+        setattr(converter, name, value)
+    runner, lock = Interpreter(model_content=converter.convert()).get_signature_runner(), threading.Lock()
+
+    def invoke(*arrays):
+        with lock:  # an interpreter has one place for each value
+            found = runner(**{spec.name: array for spec, array in zip(specs, arrays, strict=True)})
+            return [np.array(found[f"output_{i}"]) for i in range(len(part.outputs))]
+
+    return in_python(part, invoke)
