@@ -52,9 +52,13 @@ def inference_function(model):
     return compile_function(_inference(model), autograph=False).get_concrete_function(*specs)
 
 
+def _traces(function):
+    return function._list_all_concrete_functions()
+
+
 def _concrete(function):
     """The first trace of a function, which an input signature has only one of."""
-    traced = function._list_all_concrete_functions()
+    traced = _traces(function)
     return traced[0] if traced else function.get_concrete_function()
 
 
@@ -140,7 +144,7 @@ class ExportArchive:
                     "If the `fn` argument provided is not a `tf.function`, you must provide an `input_signature` "
                     "argument to specify the shape and dtype of the function arguments."
                 )
-            if not fn._list_all_concrete_functions():
+            if not _traces(fn):
                 raise ValueError(
                     f"The provided tf.function '{fn}' has never been called: call it, or pass an `input_signature` "
                     "argument to `add_endpoint`."

@@ -1,5 +1,4 @@
-"""A part of a graph, cut out and computed by something else: XLA, TensorFlow Lite, a Python function, another graph; and
-put back.
+"""A part of a graph, cut out and computed by something else, such as XLA, TensorFlow Lite or Python; and put back.
 
     part = carving.carve(graph, lambda op: op.name.startswith("tower/"))
     carving.compile_with_xla(part)     # or: part.replace(carving.in_python(part, compute))

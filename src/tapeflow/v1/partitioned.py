@@ -60,6 +60,11 @@ class PartitionInfo(NamedTuple):
         return 0 if axis is None else self.var_offset[axis]
 
 
+def _offset(part: Any) -> Any:
+    """Where a part begins in the whole variable."""
+    return part._save_slice_info.offset
+
+
 class PartitionedVariable:
     """Several variables that together are one.
 
@@ -80,7 +85,7 @@ class PartitionedVariable:
         self._name = name
         self._shape = list(shape)
         self._dtype = dtype
-        self._parts = sorted(variable_list, key=lambda v: v._save_slice_info.offset)
+        self._parts = sorted(variable_list, key=_offset)
         self._partitions = list(partitions)
 
     def __iter__(self) -> Iterator[Any]:
@@ -148,7 +153,7 @@ class PartitionedVariable:
     ) -> list[Any]:
         """Assigns the parts of `value` to the variables; returns these, or the operations if not `read_value`."""
         return [
-            v.assign(slice_(value, v._save_slice_info.offset, v.shape.as_list()), read_value=read_value)
+            v.assign(slice_(value, _offset(v), v.shape.as_list()), read_value=read_value)
             for v in self._parts
         ]
 

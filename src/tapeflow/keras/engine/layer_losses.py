@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
@@ -17,6 +19,11 @@ from tapeflow.keras.engine.functional.graph_tensors import (
 from tapeflow.keras.engine.tracking import unique
 from tapeflow.keras.metrics import Mean
 from tapeflow.keras.old_names import takes_old_names
+
+
+def _added_to(layer: Any) -> list[Any]:
+    """The losses that a layer itself was given since its last call began."""
+    return layer._losses
 
 
 @public_methods
@@ -50,16 +57,19 @@ class LayerLosses:
         added, computed = [], []
         for layer in self._all_layers():
             own = [function() for function in layer._loss_functions]
-            added += layer._losses
+            added += _added_to(layer)
             (added if keras_2() else computed).extend(
                 loss if hasattr(loss, "dtype") else convert_to_tensor(loss) for loss in own
             )
         return added + computed
 
+    def _added_losses(self):
+        """The losses that were added since the last call began."""
+        return [loss for layer in self._all_layers() for loss in _added_to(layer)]
+
     def _clear_losses(self):
         for layer in self._all_layers():
-            if layer._losses:
-                layer._losses.clear()
+            _added_to(layer).clear()
 
     def add_update(self, updates, inputs=None):
         """Run updates that are functions. In a graph of 1.x, what they add waits in `updates`.

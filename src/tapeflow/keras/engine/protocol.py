@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.automatic_config import recorded
 from tapeflow.keras.engine.calling import Called, signature_of
@@ -159,6 +160,17 @@ class Protocol(Called, LayerWeights, LayerLosses):
             return {"shapes_dict": {name: _plain(shape) for name, shape in self._shapes_by_name.items()}}
         shape = self._input_shape_seen
         return None if shape is None else {"input_shape": _plain(shape)}
+
+    # Whether the readers of Keras 2 make a layer of this class from its config, without being told of it.
+    _known_to_keras_2 = True
+
+    def _saved_model_functions(self) -> dict[str, Any]:
+        """The functions that a SavedModel of the layer has: its call, where Keras 2 does not know the class."""
+        if not keras_2() or (self._known_to_keras_2 and type(self).__module__.startswith("tapeflow.")):
+            return {}
+        from tapeflow.keras.engine.files.saved_functions import functions_of_layer
+
+        return functions_of_layer(self, self._added_losses)
 
     def build_from_config(self, config):
         """Makes the weights, as `get_build_config` described them."""

@@ -212,6 +212,8 @@ class SpectralNormalization(Wrapper):
       ValueError: for iterations below 1, and at the first call for a layer without such a weight.
     """
 
+    _known_to_keras_2 = False
+
     def __init__(self, layer, power_iterations: int = 1, **kwargs):
         super().__init__(layer, **kwargs)
         if power_iterations <= 0:

@@ -15,7 +15,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg.matmul import MatMul
-from tapeflow.ops.quantize.products import (
+from tapeflow.ops.quantize.levels import (
     floats_of,
     integer_of,
     level_of,
@@ -24,8 +24,8 @@ from tapeflow.ops.quantize.products import (
     numbers,
     quantized,
     scalar,
-    unit,
 )
+from tapeflow.ops.quantize.products import unit
 from tapeflow.ops.signature import dtype
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text

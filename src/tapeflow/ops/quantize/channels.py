@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.quantize.products import integer_of, levels, numbers, quantized, single
+from tapeflow.ops.quantize.levels import integer_of, levels, numbers, quantized, single
 from tapeflow.ops.signature import dtype, number
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

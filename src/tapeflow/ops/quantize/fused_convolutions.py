@@ -30,7 +30,7 @@ from tapeflow.ops.quantize.fused_layers import (
     signature_of,
     step,
 )
-from tapeflow.ops.quantize.products import numbers, quantized
+from tapeflow.ops.quantize.levels import numbers, quantized
 from tapeflow.ops.signature import dtype, ints, one_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

@@ -17,7 +17,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops.linalg.matmul import MatMul
-from tapeflow.ops.quantize.products import integer_of, levels, numbers, quantized, scalar
+from tapeflow.ops.quantize.levels import integer_of, levels, numbers, quantized, scalar
 from tapeflow.ops.signature import dtype, one_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

@@ -13,7 +13,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
 from tapeflow.ops.image.resize import ResizeBilinear, bilinear_taps, checked_images
-from tapeflow.ops.quantize.products import (
+from tapeflow.ops.quantize.levels import (
     floats_of,
     level_of,
     levels,

@@ -11,7 +11,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.quantize.products import (
+from tapeflow.ops.quantize.levels import (
     floats_of,
     integer_of,
     levels,

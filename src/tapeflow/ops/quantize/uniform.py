@@ -14,7 +14,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.quantize.products import levels, numbers, quantized
+from tapeflow.ops.quantize.levels import levels, numbers, quantized
 from tapeflow.ops.signature import dtype, integer
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

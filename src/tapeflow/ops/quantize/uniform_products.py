@@ -17,7 +17,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops.quantize.products import numbers, quantized
+from tapeflow.ops.quantize.levels import numbers, quantized
 from tapeflow.ops.quantize.uniform import (
     THREE,
     attrs_of,

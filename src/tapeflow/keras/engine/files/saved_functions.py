@@ -5,12 +5,16 @@ In Keras 2 the signature has the names of the layers.
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
+from tapeflow.core.tracking.trackable import AutoTrackable
 from tapeflow.function.function import Function
 from tapeflow.keras.noise import states_of_generators
 
@@ -44,6 +48,46 @@ def functions_of(model: Functional | Sequential):
         called.get_concrete_function(specs, training=training)
     signature = Function(_default_save_signature, input_signature=[specs], autograph=False)
     return {"__call__": called, "_default_save_signature": signature, **_seed_states(model)}
+
+
+def functions_of_layer(layer: Any, losses: Callable[[], list[Any]]) -> dict[str, Any]:
+    """What Keras 2 calls a layer by whose class it does not know: its call, which gives outputs and added losses.
+
+    Args:
+      layer: one of a functional model; of others there are none, and none where the call cannot be traced.
+      losses: it gives those that the last call added.
+    """
+    names = list(inspect.signature(layer.call).parameters)
+    try:
+        given = layer.input
+    except (AttributeError, RuntimeError):
+        return {}
+    if names[1:] not in ([], ["training"]):
+        return {}
+    shapes = [None if x.shape.rank is None else [None, *x.shape.as_list()[1:]] for x in nest.flatten(given)]
+    flat = [TensorSpec(shape, x.dtype, "inputs") for shape, x in zip(shapes, nest.flatten(given), strict=True)]
+    specs = nest.pack_sequence_as(given, flat)
+
+    def call(inputs):
+        return with_losses(layer(inputs))
+
+    def with_losses(outputs):
+        return outputs, losses()
+
+    def call_with_training(inputs, training=False):
+        return with_losses(layer(inputs, training=training))
+
+    settings: list[dict[str, Any]] = [{"training": False}, {"training": True}] if names[1:] else [{}]
+    function = Function(call_with_training if names[1:] else call, autograph=False)
+    try:
+        for each in settings:
+            function.get_concrete_function(specs, **each)
+    except Exception as error:  # a layer of the program may raise anything
+        warnings.warn(f"The call of layer {layer.name} is not saved: {error}", stacklevel=2)
+        return {}
+    held = AutoTrackable()
+    held.call_and_return_conditional_losses = function
+    return {"call_and_return_all_conditional_losses": function, "keras_api": held}
 
 
 def _seed_states(model: Functional | Sequential):
