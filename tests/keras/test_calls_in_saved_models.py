@@ -91,3 +91,15 @@ def test_a_call_that_cannot_be_traced_is_left_out():
 
 def test_calls_with_more_arguments_are_left_out(tmp_path):
     assert saved(tmp_path / "m", Masked()) == [None]
+
+
+def test_operations_are_called_with_what_the_config_says():
+    """Keras 2 hands the first argument of an operation over as it is written: one tensor is in no list."""
+    inputs = tf.keras.Input((4,))
+    doubled = inputs * 2.0
+    model = tf.keras.Model(inputs, tf.concat([doubled[:, 1:], doubled], 1))
+    calls = {layer["class_name"]: layer["inbound_nodes"] for layer in model.get_config()["layers"]}
+    assert calls["SlicingOpLambda"][0][:3] == ["tf.math.multiply", 0, 0]
+    assert [each[0] for each in calls["TFOpLambda"][0]] == ["tf.__operators__.getitem", "tf.math.multiply"]
+    again = tf.keras.Model.from_config(model.get_config())
+    np.testing.assert_array_equal(again(X), model(X))

@@ -18,6 +18,7 @@ from tapeflow.keras.engine.added import AddLoss, AddMetric
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.network import first_number
+from tapeflow.keras.engine.functional.op_layer import TFOpLambda
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.registry import deserialize_in, to_config
 
@@ -93,7 +94,8 @@ def _call_config(node, reference):
         return {key: entry(x) for key, x in node.inputs.items()}
     if isinstance(node.inputs, (list, tuple)):
         return [entry(x) for x in nest.flatten(node.inputs)]
-    return [entry(node.inputs)]
+    # Keras 2 calls an operation with what is written here: a list of one tensor would be another argument.
+    return entry(node.inputs) if isinstance(node.layer, TFOpLambda) else [entry(node.inputs)]
 
 
 def _plain(value: Tensor, reference):
