@@ -98,6 +98,24 @@ NO_MODEL = {
 }  # fmt: skip
 
 
+# Functions of a layer's output that models are made with; the second half only in Keras 2.
+OPERATIONS = {
+    "sum": lambda x: x * 2.0 + 1.0, "difference": lambda x: 1.0 - x, "slice": lambda x: x[:, 1:] + x[:, :2],
+    "twice": lambda x: x * x - x,
+}  # fmt: skip
+OF_TENSORFLOW = {
+    "concat": lambda x: tf.concat([x, tf.nn.relu(x) - x], 1), "stack": lambda x: tf.stack([x, x], 1)[:, 0],
+    "mean": lambda x: tf.reduce_mean(x, axis=1, keepdims=True) ** 2.0,
+}  # fmt: skip
+
+
+def operations(compute):
+    """A model that computes something of a layer's output."""
+    x = np.random.RandomState(4).normal(size=(5, 4)).astype("float32")
+    inputs = keras.Input((4,))
+    return keras.Model(inputs, compute(layers.Dense(3)(inputs))), x, None
+
+
 def samples():
     """Inputs by name."""
     rng = np.random.RandomState(3)
@@ -162,6 +180,8 @@ def cases():
             yield name, lambda n=name: layer_model(one(n, known[n][0]), given[known[n][1].split()[0]])
     for name, (kind, arguments) in LEARNED.items():
         yield f"{name} learned", lambda n=name, k=kind, a=arguments: learned(getattr(layers, n)(**a), given[k])
+    for name, compute in (OPERATIONS | (OF_TENSORFLOW if os.environ.get("TF_USE_LEGACY_KERAS") == "1" else {})).items():
+        yield f"operations {name}", lambda c=compute: operations(c)
     for module, key in ((keras.optimizers, "optimizer"), (keras.losses, "loss"), (keras.metrics, "metrics")):
         for name in names(module):
             if name in NO_MODEL:

@@ -29,7 +29,7 @@ EXCHANGED = (
 SOME = (r"^(Dense|LSTM|Conv2D|BatchNormalization|Bidirectional|StringLookup|Resizing|RandomCrop)$|learned$|"
         r"^optimizer (SGD|Adam)$|^loss Huber$|^metrics (AUC|Mean\w+)$")  # fmt: skip
 PARTS = ("^[A-C]\\w*$", "^[D-L]\\w*$", "^[M-Q]\\w*$", "^[RS]\\w*$", "^[T-Z]\\w*$", "learned$", "^optimizer ", "^loss ",
-         "^metrics [A-L]", "^metrics [M-Z]")  # fmt: skip
+         "^metrics [A-L]", "^metrics [M-Z]", "^operations ")  # fmt: skip
 # Cases in which the sides differ, and why.
 LOGITS = "Keras takes the logits of a softmax, where there are some, for those of a sigmoid"
 DIFFERENT = {"loss BinaryCrossentropy": LOGITS, "loss BinaryFocalCrossentropy": LOGITS,
