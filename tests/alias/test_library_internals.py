@@ -14,9 +14,9 @@ from tapeflow.alias import (
     function_utils,
     losses_utils,
     places,
-    reachable,
     recurrent_cells,
     tf_inspect,
+    tf_utils,
 )
 from tapeflow.alias.keras_tracing import trace_model_call
 from tapeflow.contrib.framework import nest
@@ -209,10 +209,10 @@ def test_what_a_graph_computes_from_a_tensor():
         c = a * 2.0
         d = c + b
         e = b + 1.0
-    found = reachable.get_reachable_from_inputs([a])
+    found = tf_utils.get_reachable_from_inputs([a])
     assert {a, c, d} <= found
     assert not {b, e} & found
-    assert c in reachable.get_reachable_from_inputs([a], targets=[c])
+    assert c in tf_utils.get_reachable_from_inputs([a], targets=[c])
 
 
 def test_zeros_for_states_of_cells():

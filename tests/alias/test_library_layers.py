@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
-from tapeflow.alias import compile_utils, conv_utils, data_adapter, generic_utils, places, symbols
+from tapeflow.alias import (
+    compile_utils,
+    conv_utils,
+    data_adapter,
+    generic_utils,
+    places,
+    symbols,
+    tf_utils,
+)
 from tapeflow.function import freezing
 
 WINDOWS = [
@@ -205,3 +213,25 @@ def test_generic_helpers():
         generic_utils.validate_kwargs({"a": 1}, ["b"])
     with pytest.raises(ValueError, match="Unknown entries in loss"):
         generic_utils.check_for_unexpected_keys("loss", {"a": 1}, ["b"])
+
+
+def test_methods_get_shapes_as_tuples_and_give_tensor_shapes():
+    class Doubled:
+        @tf_utils.shape_type_conversion
+        def compute_output_shape(self, input_shape):
+            self.got = input_shape
+            return (*input_shape[:-1], 2 * input_shape[-1]) if isinstance(input_shape, tuple) else input_shape
+
+    layer = Doubled()
+    assert layer.compute_output_shape(tf.TensorShape([None, 3])) == tf.TensorShape([None, 6])
+    assert layer.got == (None, 3)
+    pair = layer.compute_output_shape([tf.TensorShape([1]), (2, None)])
+    assert layer.got == [(1,), (2, None)]
+    assert pair == [tf.TensorShape([1]), tf.TensorShape([2, None])]
+    assert tf_utils.convert_shapes({"a": tf.TensorShape([1])}) == {"a": (1,)}
+
+
+def test_names_of_keras_2_that_keras_3_keeps_apart():
+    assert places.find("python.keras.utils.tf_utils").get("shape_type_conversion") is tf_utils.shape_type_conversion
+    assert places.find("python.keras.constraints").get("maxnorm") is tf.keras.constraints.MaxNorm
+    assert places.find("python.keras.utils.file_utils").get("exists") is tf.io.gfile.exists

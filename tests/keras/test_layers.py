@@ -229,7 +229,7 @@ BAD = {
     "no kernel": (
         lambda: layers.Conv2D(3, 0),
         ValueError,
-        "does not satisfy the requirement `> 0`",
+        "do not satisfy `value > 0`",
     ),
     "kernel of rank 3": (lambda: layers.Conv2D(3, (3, 3, 3)), ValueError, "tuple of 2 integers"),
     "padding": (lambda: layers.Conv2D(3, 3, padding="x"), ValueError, "`padding` argument"),
@@ -240,7 +240,7 @@ BAD = {
         "`strides > 1` not supported",
     ),
     "too small": (lambda: layers.Conv2D(3, 5)(tf.zeros([1, 3, 3, 1])), ValueError, "is <= 0"),
-    "rate": (lambda: layers.Dropout(1.5), ValueError, "expected a value between 0 and 1"),
+    "rate": (lambda: layers.Dropout(1.5), ValueError, "Expected a float value between 0 and 1"),
     "window": (lambda: layers.MaxPooling2D(0), ValueError, "`pool_size` argument"),
     "index": (
         lambda: layers.Embedding(3, 2)(tf.constant([5])),

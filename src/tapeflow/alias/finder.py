@@ -202,6 +202,8 @@ def _keras_module(name: str, rest: str) -> ModuleType:
         return _Holder(name, legacy)
     if rest.split(".")[0] == "src":
         rest = rest.removeprefix("src").lstrip(".")
+        if rest.split(".")[0] == "legacy":  # where Keras 3 keeps names of Keras 2, which are in their old places here
+            rest = rest.removeprefix("legacy").lstrip(".")
     path = "keras" + (f".{rest}" if rest else "")
     try:
         return _thin(name, _behind("tapeflow.keras", rest, path), path)

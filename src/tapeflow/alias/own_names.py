@@ -255,11 +255,7 @@ OWN: dict[str, dict[str, str]] = {
     "python.keras.utils.conv_utils": {"": "alias.conv_utils"},
     "python.keras.utils.data_utils": {"_extract_archive": "keras.utils.archives:extract_archive"},
     "python.keras.utils.losses_utils": {"": "alias.losses_utils"},
-    "python.keras.utils.tf_utils": {
-        "get_reachable_from_inputs": "alias.reachable:get_reachable_from_inputs",
-        "is_symbolic_tensor": "keras.utils.tensors:is_symbolic_tensor",
-        "register_symbolic_tensor_type": "keras.utils.tensors:register_symbolic_tensor_type",
-    },
+    "python.keras.utils.tf_utils": {"": "alias.tf_utils"},
     "python.ops.array_ops": {
         "prevent_gradient": "ops.array.rows:prevent_gradient",
         "shape_internal": "alias.stand_ins:shape_internal",

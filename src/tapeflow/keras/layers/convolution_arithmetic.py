@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.release import keras_2
+
 
 def normalize_tuple(value: Any, n, name: str, allow_zero: bool = False):
     """`value`, or n times the int `value`, as a tuple. Raises ValueError for anything else."""
@@ -27,6 +29,11 @@ def normalize_tuple(value: Any, n, name: str, allow_zero: bool = False):
     wrong = {item for item in items if item < 0 or (item == 0 and not allow_zero)}
     if wrong:
         bound = ">= 0" if allow_zero else "> 0"
+        if not keras_2():
+            raise ValueError(
+                f"The `{name}` argument must be a tuple of {n} integers. Received {name}={items}, including values "
+                f"{wrong} that do not satisfy `value {bound}`"
+            )
         raise ValueError(
             f"{message} including {wrong} that does not satisfy the requirement `{bound}`."
         )

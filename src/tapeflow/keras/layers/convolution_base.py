@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from tapeflow.core.annotations import Tensor
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
+from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_padding,
     normalize_tuple,
@@ -57,21 +59,23 @@ class Convolution(Layer):
         if filters is not None:
             if isinstance(filters, float):
                 filters = int(filters)
+            checks.positive(filters, "filters")
             if filters < 0:
                 raise ValueError(
                     "Received a negative value for `filters`. Was expecting a positive value. "
                     f"Received {filters}."
                 )
         if groups <= 0:
-            raise ValueError(f"`groups` must be a positive integer. Received: groups={groups}")
+            what = "`groups`" if keras_2() else "The number of groups"
+            raise ValueError(f"{what} must be a positive integer. Received: groups={groups}.")
         if filters is not None and filters % groups:
             raise ValueError(
                 "The number of filters must be evenly divisible by the number of groups. Received: "
-                f"groups={groups}, filters={filters}"
+                f"groups={groups}, filters={filters}."
             )
         self.filters, self.groups = filters, groups
         self.kernel_size = normalize_tuple(kernel_size, rank, "kernel_size")
-        self.strides = normalize_tuple(strides, rank, "strides", allow_zero=True)
+        self.strides = normalize_tuple(strides, rank, "strides", allow_zero=keras_2())
         if 0 in self.strides:
             raise ValueError(
                 f"The argument `strides` cannot contains 0(s). Received: {self.strides}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.core.release import keras_2
+from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.padding import pad
@@ -75,6 +76,7 @@ class DepthwiseConv2D(Convolution):
                 "bias_constraint": bias_constraint,
             },
         )
+        checks.positive(depth_multiplier, "depth_multiplier")
         self.depth_multiplier = depth_multiplier
 
     def build(self, input_shape: Sequence[Any]):
@@ -212,6 +214,7 @@ class SeparableConv2D(Convolution):
                 "bias_constraint": bias_constraint,
             },
         )
+        checks.positive(depth_multiplier, "depth_multiplier")
         self.depth_multiplier = depth_multiplier
 
     def build(self, input_shape: Sequence[Any]):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Configurable, Tensor
+from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
@@ -89,6 +90,11 @@ class Conv2DTranspose(Convolution):
             self.output_padding = normalize_tuple(output_padding, self.rank, "output_padding", True)
             for stride, extra in zip(self.strides, self.output_padding):
                 if extra >= stride:
+                    if not keras_2():
+                        raise ValueError(
+                            "`output_padding` must be strictly less than `strides`. Received: output_padding="
+                            f"{self.output_padding}, strides={self.strides}"
+                        )
                     raise ValueError(
                         f"Strides must be greater than output padding. Received strides={self.strides}, "
                         f"output_padding={self.output_padding}."

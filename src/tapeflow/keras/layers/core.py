@@ -18,6 +18,7 @@ from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
+from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource
@@ -62,6 +63,7 @@ class InputLayer(Layer):
         sparse: bool | None = None, ragged: bool | None = None, batch_shape: Any = None, input_tensor=None,
         optional: bool = False, name: str | None = None, **kwargs,
     ):
+        checks.input_shapes(shape, batch_size, batch_shape, input_tensor, kwargs)
         shape = kwargs.pop("input_shape", shape)
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         kwargs.pop("type_spec", None)
@@ -93,7 +95,7 @@ class InputLayer(Layer):
         self._nodes.append(Node(self, [], (), {}, output))
 
     def call(self):
-        raise NotImplementedError("An InputLayer is not called.")
+        """Give nothing: there is no computation."""
 
     @property
     def batch_shape(self):
@@ -395,11 +397,8 @@ class Dropout(SameShape):
 
     def __init__(self, rate: float, noise_shape=None, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
-        if isinstance(rate, (int, float)) and not 0 <= rate <= 1:
-            raise ValueError(
-                f"Invalid value {rate} received for `rate`, expected a value between 0 and 1."
-            )
-        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        checks.part_to_drop(rate)
+        self.rate, self.noise_shape, self.seed = rate, checks.noise_shape(noise_shape), seed
         self._noise = NoiseSource(seed) if not isinstance(rate, (int, float)) or rate > 0 else None
 
     def _noise_shape(self, inputs: Tensor):
@@ -585,11 +584,7 @@ class Reshape(Layer):
     def __init__(self, target_shape: Sequence[int], **kwargs):
         super().__init__(**kwargs)
         self.target_shape = tuple(int(size) for size in target_shape)
-        if sum(size < 0 for size in self.target_shape) > 1:
-            raise ValueError(
-                "There must be at most one unknown dimension in output_shape. Received: "
-                f"output_shape={self.target_shape}."
-            )
+        checks.target_shape(self.target_shape)
 
     def call(self, inputs: Tensor):
         batch, *sizes = inputs.shape.as_list() if inputs.shape.rank else [None, None]
@@ -674,6 +669,8 @@ class RepeatVector(Layer):
             self.n = operator.index(n)
         except TypeError:
             raise TypeError(f"Expected an integer value for `n`, got {type(n)}.") from None
+        if self.n <= 0 and not keras_2():
+            raise ValueError(f"`n` should be a positive integer. Received: n={n}")
         self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs: Tensor):

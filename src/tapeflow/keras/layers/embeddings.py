@@ -13,6 +13,7 @@ from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.masking import set_mask
+from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
@@ -72,6 +73,8 @@ class Embedding(LowRank, Quantizable, Layer):
             kwargs["weights"] = weights if isinstance(weights, (list, tuple)) else [weights]
         if "input_shape" not in kwargs and "batch_input_shape" not in kwargs and (input_length or keras_2()):
             kwargs["input_shape"] = (input_length,) if input_length else (None,)
+        checks.whole_and_positive(input_dim, "input_dim")
+        checks.whole_and_positive(output_dim, "output_dim")
         if input_dim <= 0 or output_dim <= 0:
             raise ValueError(
                 "Both `input_dim` and `output_dim` should be positive, Received "

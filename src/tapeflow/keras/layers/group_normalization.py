@@ -57,6 +57,11 @@ class GroupNormalization(SameShape):
         super().__init__(**kwargs)
         if not keras_2():
             self.autocast = False
+        if groups != -1 and not keras_2() and not (isinstance(groups, int) and groups > 0):
+            raise ValueError(
+                "The argument `groups` must be a positive integer, or -1 for one per channel. Received: "
+                f"groups={groups}"
+            )
         self.groups, self.axis, self.epsilon = groups, axis, epsilon
         self.center, self.scale = center, scale
         self.beta_initializer = initializers.get(beta_initializer)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import settings
 from tapeflow.keras.engine.base_layer import Layer
@@ -68,7 +69,7 @@ def _pairs(value: Sequence[Any] | int, rank: int, name: str):
     value = tuple(value)
     if rank == 1 and len(value) == 2 and all(isinstance(item, int) for item in value):
         return normalize_pairs([value], name)
-    if len(value) != rank:
+    if len(value) != rank or (rank == 1 and not keras_2()):
         raise ValueError(f"`{name}` should have {rank} elements. Received: {value}.")
     pairs = [(item, item) if isinstance(item, int) else tuple(item) for item in value]
     return normalize_pairs(pairs, name)
@@ -128,6 +129,10 @@ class ZeroPadding1D(ZeroPadding2D):
     def __init__(self, padding=1, data_format: str | None = None, **kwargs):
         super().__init__(padding, data_format or "channels_last", **kwargs)
 
+    def get_config(self):
+        config = super().get_config()
+        return config if keras_2() else {**config, "data_format": self.data_format}
+
 
 class Cropping2D(_Resizing):
     """Removes rows and columns at the edges of images.
@@ -164,6 +169,16 @@ class Cropping2D(_Resizing):
             if size is None:
                 window[self._start + i] = slice(before, -after or None)
                 continue
+            if self.rank == 1 and before + after >= size and not keras_2():
+                raise ValueError(
+                    "`cropping` parameter of `Cropping1D` layer must be smaller than the input's length. Received: "
+                    f"cropping={self.cropping[0]}, input shape {tuple(sizes)}"
+                )
+            if before + after >= size and not keras_2():
+                raise ValueError(
+                    "Values in `cropping` argument should be smaller than the corresponding spatial dimension of the "
+                    f"input. Received: cropping={self.cropping}, input shape {tuple(sizes)}"
+                )
             if self.rank > 1 and before + after >= size:
                 raise ValueError(
                     f"Argument `cropping` must be less than the input's size. Received: cropping="

@@ -20,6 +20,7 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.weight import scope_of
+from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.rnn.base import standardize_args
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import concat
@@ -118,12 +119,11 @@ class TimeDistributed(Wrapper):
     def call(self, inputs: TensorLike, training: bool | Tensor | None = None, mask: TensorLike | None = None):
         signature = signature_of(self.layer)
         kwargs = {"training": training} if signature.takes_training else {}
+        checks.mask_of_steps(mask, inputs)
         flat = nest.map_structure(_merge_steps, inputs)
         if mask is not None and signature.takes_mask:
-            kwargs["mask"] = nest.map_structure(
-                lambda m: None if m is None or m.shape.rank == 1 else _merge_steps(m),
-                mask,
-            )
+            merged = nest.map_structure(lambda m: None if m is None or m.shape.rank == 1 else _merge_steps(m), mask)
+            kwargs["mask"] = merged
         outputs = self.layer(flat, **kwargs)
         first = nest.flatten(inputs)[0]
         batch, steps = _sizes(first, 2)

@@ -58,6 +58,11 @@ class ConvLSTMCell(DropoutRNNCellMixin):
         self.padding = normalize_padding(padding)
         self.data_format = settings.normalize_data_format(data_format)
         self.dilation_rate = normalize_tuple(dilation_rate, rank, "dilation_rate")
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1 and not keras_2():
+            raise ValueError(
+                "Specifying `strides > 1` is not compatible with `dilation_rate > 1`. Received: "
+                f"strides={self.strides}, dilation_rate={self.dilation_rate}"
+            )
         self.activation = activations.get(activation)
         if recurrent_activation is DEFAULT:
             recurrent_activation = "hard_sigmoid" if keras_2() else "sigmoid"
