@@ -195,3 +195,37 @@ def test_optimizers_create_variables_in_the_first_trace_only():
     second.build([v])
     step(v, second)
     assert v.numpy() == pytest.approx(1.0)
+
+
+def test_wrappers_of_optimizers_as_keras_2_had_them():
+    """A subclass adds its own weights to those of the optimizer that it wraps, which has the learning rate."""
+
+    class Wrapper(tf.keras.optimizers.Optimizer):
+        def __init__(self, inner):
+            super().__init__("Wrapper")
+            self.inner = inner
+
+        @property
+        def weights(self):
+            return self._weights + self.inner.weights
+
+        def _create_slots(self, var_list):
+            for var in var_list:
+                self.add_slot(var, "average")
+
+        def _resource_apply_dense(self, grad, var, apply_state=None):
+            return var.assign_sub(0.5 * tf.cast(grad, var.dtype))
+
+        def get_config(self):
+            return {"name": self._name}
+
+    optimizer = Wrapper(tf.keras.optimizers.SGD(0.1))
+    var = tf.Variable([1.0, 2.0])
+    optimizer.apply_gradients([(tf.constant([2.0, 2.0]), var)])
+    np.testing.assert_allclose(var, [0.0, 1.0])
+    assert len(optimizer._weights) == 2
+    assert optimizer.weights[:2] == optimizer._weights
+    scaled = tf.keras.mixed_precision.LossScaleOptimizer(Wrapper(tf.keras.optimizers.SGD(0.1)))
+    scaled.build([var])
+    scaled.apply_gradients([(tf.constant([2.0, 2.0]) * 2.0**15, var)])
+    np.testing.assert_allclose(var, [-1.0, 0.0])

@@ -255,7 +255,7 @@ class Optimizer(
         known = list(variables)
         self.__dict__["_known"] = known
         self._counter  # noqa: B018
-        if not callable(self._hyper.get("learning_rate", 0.0)):
+        if "learning_rate" in self._hyper and not callable(self._hyper["learning_rate"]):  # not so in those that wrap
             self._hyper_variable("learning_rate")
         self._build_wrapped(known)
         for names in self._slot_order():

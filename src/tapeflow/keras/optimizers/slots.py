@@ -91,12 +91,16 @@ class SlotVariables:
         return Variables(self.weights if keras_2() or self._by_resources else self._variables_in_order())
 
     @property
-    def weights(self):
-        """iterations and all slot variables."""
+    def _weights(self):  # what subclasses of Keras 2 that wrap another optimizer add those of the other to
         return [
             *([self._iterations] if self._iterations is not None else []),
             *self._slots.all(self._slots_by_variable),
         ]
+
+    @property
+    def weights(self):
+        """iterations and all slot variables."""
+        return self._weights
 
     def get_weights(self):
         """The values of `weights` as NumPy arrays."""
