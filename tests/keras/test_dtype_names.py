@@ -65,3 +65,10 @@ def test_products_of_truth_values():
         result = product(x, x)
         assert result.dtype.name == "bool"
         assert result.numpy().tolist() == x.tolist()
+
+
+def test_layers_of_tokens_are_of_the_dtype_of_the_tokens():
+    strings, integers = keras.layers.StringLookup(vocabulary=["a"]), keras.layers.IntegerLookup(vocabulary=[1])
+    for layer, dtype in ((strings, "string"), (keras.layers.TextVectorization(), "string"), (integers, "int64")):
+        assert layer.dtype == layer.compute_dtype == layer.variable_dtype == dtype
+        assert layer.dtype_policy.name == "float32"

@@ -323,7 +323,7 @@ class Layer(Connections, Protocol, Tracked):
     @property
     def dtype(self):
         """The dtype of the weights, by name."""
-        return self._variable_dtype_object.name
+        return self.variable_dtype
 
     @property
     def compute_dtype(self):

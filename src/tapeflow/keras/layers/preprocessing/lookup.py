@@ -322,6 +322,8 @@ class IndexLookup(AdaptiveLayer):
         """The dtype of the tokens, by name."""
         return self.vocabulary_dtype
 
+    variable_dtype = compute_dtype
+
     def _key_dtype(self):
         return dtypes.int64 if self.invert else dtypes.as_dtype(self.vocabulary_dtype)
 

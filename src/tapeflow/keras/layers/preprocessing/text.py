@@ -189,6 +189,8 @@ class TextVectorization(AdaptiveLayer):
         """The dtype of the inputs, by name."""
         return "string"
 
+    variable_dtype = compute_dtype
+
     def _words(self, inputs):
         inputs = as_tensor(inputs, dtypes.string)
         if self.standardize in ("lower", "lower_and_strip_punctuation"):
