@@ -9,9 +9,9 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
+from tapeflow.keras.engine import checks
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_padding,
     normalize_tuple,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core.annotations import Configurable, Tensor
 from tapeflow.core.release import keras_2
-from tapeflow.keras.layers import checks
+from tapeflow.keras.engine import checks
 from tapeflow.keras.layers.convolution_base import PARTS, Convolution
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.padding import pad

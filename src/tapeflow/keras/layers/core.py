@@ -14,11 +14,11 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers, settings
+from tapeflow.keras.engine import checks
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource

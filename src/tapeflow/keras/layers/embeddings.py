@@ -10,10 +10,10 @@ from tapeflow.core.annotations import Configurable, TensorLike
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
+from tapeflow.keras.engine import checks
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.masking import set_mask
-from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.core import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable

@@ -13,6 +13,7 @@ from tapeflow.core.public import public
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.engine import checks
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.files.saving import copy_of
@@ -20,7 +21,6 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.weight import scope_of
-from tapeflow.keras.layers import checks
 from tapeflow.keras.layers.rnn.base import standardize_args
 from tapeflow.keras.registry import deserialize_in, to_config
 from tapeflow.ops.array.joining import concat

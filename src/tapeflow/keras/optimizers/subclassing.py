@@ -80,7 +80,7 @@ class Subclassed:
         """Makes the variables of the settings, and that of the number of steps."""
         with context.init_scope():
             self._counter  # noqa: B018
-            if not callable(self._hyper.get("learning_rate", 0.0)):
+            if "learning_rate" in self._hyper and not callable(self._hyper["learning_rate"]):
                 self._hyper_variable("learning_rate")
 
     def _prepare(self, var_list: Sequence[Any]):
