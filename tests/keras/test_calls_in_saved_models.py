@@ -103,3 +103,16 @@ def test_operations_are_called_with_what_the_config_says():
     assert [each[0] for each in calls["TFOpLambda"][0]] == ["tf.__operators__.getitem", "tf.math.multiply"]
     again = tf.keras.Model.from_config(model.get_config())
     np.testing.assert_array_equal(again(X), model(X))
+
+
+def test_operations_as_keras_2_writes_them():
+    inputs = tf.keras.Input((4,))
+    model = tf.keras.Model(inputs, (inputs * 2.0)[:, 1:])
+    config = model.get_config()
+    for layer in config["layers"]:
+        if layer["class_name"] == "TFOpLambda":
+            layer["inbound_nodes"][0][3]["name"] = None
+        if layer["class_name"] == "SlicingOpLambda":
+            ends = {"start": None, "stop": None, "step": None}
+            layer["inbound_nodes"][0][3]["slice_spec"] = [ends, ends | {"start": 1}]
+    np.testing.assert_array_equal(tf.keras.Model.from_config(config)(X), model(X))

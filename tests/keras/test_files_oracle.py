@@ -44,7 +44,9 @@ DIFFERENCES = {
     ("tensorflow 2", "tapeflow 2"): DIFFERENT_2,
     ("tensorflow 2", "tapeflow"): DIFFERENT_2 | {
         f"ConvLSTM{n}D": "the hard sigmoid of Keras 3 is another function" for n in (1, 2, 3)
-    } | {"RandomCrop": "where they do not train, Keras 2 and Keras 3 make pictures smaller by two rules"},
+    } | {"RandomCrop": "where they do not train, Keras 2 and Keras 3 make pictures smaller by two rules"} | {
+        f"operations {name}": "Keras 3 has no such models" for name in ("concat", "mean", "stack")
+    },
 }  # fmt: skip
 
 

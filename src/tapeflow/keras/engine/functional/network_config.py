@@ -247,9 +247,11 @@ def _value(value: Sequence[Any] | dict[str, Any] | int, tensor: Callable[..., An
         if [type(item) for item in value] == [str, int, int]:  # as Keras 2 names tensors among keyword arguments
             return tensor(value)
         return [_value(item, tensor) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_value(item, tensor) for item in value)
     if isinstance(value, dict):
         kind = value.get("class_name")
-        if kind == "__slice__":
+        if kind == "__slice__" or value.keys() == {"start", "stop", "step"}:  # the second as Keras 2 writes it
             parts = value.get("config", value)
             return slice(*(_value(parts[part], tensor) for part in ("start", "stop", "step")))
         if kind == "__ellipsis__":

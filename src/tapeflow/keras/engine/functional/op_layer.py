@@ -28,14 +28,14 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_sym
 
 
 def _binary(function: Callable[..., Any]):
-    def operate(x: Tensor, y: Tensor):
+    def operate(x: Tensor, y: Tensor, name=None):
         return function(x, y)
 
     return operate
 
 
 def _unary(function: Callable[..., Any]):
-    def operate(x: Tensor):
+    def operate(x: Tensor, name=None):
         return function(x)
 
     return operate
