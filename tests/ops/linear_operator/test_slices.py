@@ -45,7 +45,7 @@ OPERATORS = [
 ]
 SLICES = [
     np.s_[0], np.s_[1:], np.s_[:, ::2], np.s_[..., 0], np.s_[:, tf.newaxis], np.s_[tf.newaxis, ..., 1:3],
-    np.s_[0, ...], np.s_[...],
+    np.s_[0, ...], np.s_[...], [slice(1, -1), slice(0, 1)],
 ]  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def test_slices(make):
     dense, last = operator.to_dense().numpy(), operator.batch_shape[1] - 1
     for picked in [*SLICES, np.s_[-1, last]]:
         part = operator[picked]
-        several = picked if isinstance(picked, tuple) else (picked,)
+        several = picked if isinstance(picked, (list, tuple)) else (picked,)
         expected = dense[(*several, *np.s_[:, :])]
         np.testing.assert_allclose(part.to_dense().numpy(), expected, rtol=1e-5, err_msg=str(picked))
         assert type(part) is type(operator)
@@ -67,6 +67,14 @@ def test_gradients_reach_what_was_sliced():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(L.LinearOperatorDiag(entries)[1:].matvec(tf.ones([2, 2])))
     np.testing.assert_array_equal(tf.convert_to_tensor(tape.gradient(y, entries)), [[0, 0], [1, 1], [1, 1]])
+
+
+def test_unknown_ranks():
+    @tf.function(input_signature=[tf.TensorSpec(None)])
+    def sliced(matrix):
+        return L.LinearOperatorFullMatrix(matrix)[1:].to_dense()
+
+    np.testing.assert_array_equal(sliced(numbers(3, 2, 2)), numbers(3, 2, 2)[1:])
 
 
 def test_too_many_slices():

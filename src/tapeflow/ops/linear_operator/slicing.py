@@ -12,7 +12,7 @@ OPERATORS = -1  # in place of a number of dimensions: the parameter is an operat
 
 def sliced(operator: Any, slices: Any) -> Any:
     """The operator of the matrices that `slices` of the batch dimensions pick; its hints are kept."""
-    slices = slices if isinstance(slices, tuple) else (slices,)
+    slices = tuple(slices) if isinstance(slices, (list, tuple)) else (slices,)
     given = {name: value for name, value in operator.parameters.items() if name != "self"}
     if "batch_shape" in given:
         given["batch_shape"] = ones(operator.batch_shape_tensor())[slices].shape.as_list()
@@ -33,7 +33,10 @@ def _part(value: Any, inner: Any, slices: tuple[Any, ...], batch: Any) -> Any:
         own = value.batch_shape
     else:
         value = convert_to_tensor(value)
-        own = value.shape[: value.shape.rank - inner]
+        own = value.shape if value.shape.rank is None else value.shape[: value.shape.rank - inner]
+    if batch.rank is None or own.rank is None:
+        picked = slices if any(each is Ellipsis for each in slices) else (*slices, ...)
+        return value[picked] if inner == OPERATORS else value[(*picked, *(slice(None),) * inner)]
     missing = batch.rank - own.rank  # it is the same along leading dimensions that it does not have
     if missing:
         value = value[(None,) * missing]
