@@ -130,7 +130,7 @@ def test_a_transformation_is_one_file(tmp_path):
     file = copy / "data" / "transform" / "selecting.py"
     text = file.read_text()
     method, record = TRANSFORMATION.split("\n\n\n", 1)
-    end = text.index("\n\n\ndef _spec(")
+    end = text.index("\n\n\n", text.index("class SelectingMethods:"))
     text = f"{text[:end]}\n\n{method}{text[end:]}"
     text = text.replace("boundaries(globals())", f"{record}\n\nboundaries(globals())")
     file.unlink()

@@ -5,7 +5,7 @@ A record is made by decorating the function that says how a pass over the datase
     @record("take_while", functions={"predicate": of_element}, spec=same_spec)
     def taken_while(dataset, predicate):
         ...
-        return "TakeWhile", lambda: _TakenWhile(predicate, start_of(dataset)()), dataset.element_spec
+        return "TakeWhile", lambda: _TakenWhile(predicate, parts_of(dataset).start()), spec_of(dataset)
 
     taken_while.node("TakeWhileDataset", "input_dataset: variant, other_arguments: Targuments -> handle: variant", ...)
 
