@@ -104,13 +104,14 @@ _ENDS = np.array([[-(2.0**31), -(2.0**30)], [2.0**31, 2.0**30]], np.float32)
 @RequantizationRangePerChannel.samples
 def _(rng: SampleGenerator):
     x = quantized(_X, dtypes.qint32)
-    yield Sample(x, *_ENDS, 1e6, expect=(np.float32(-1024), np.float32(1024)))
-    yield Sample(x, *_ENDS, 600.0, expect=(np.float32(-600), np.float32(600)))
-    yield Sample(quantized(abs(_X), dtypes.qint32), *_ENDS, 1e6, expect=(np.float32(0), np.float32(1024)))
-    yield Sample(x, _ENDS[0], _ENDS[1][:1], 1e6, raises=InvalidArgumentError)
-    yield Sample(x, _ENDS[0][:1], _ENDS[1][:1], 1e6, raises=InvalidArgumentError)
-    yield Sample(x[0], *_ENDS, 1e6, raises=InvalidArgumentError)
-    yield Sample(x[:0], *_ENDS, 1e6, raises=InvalidArgumentError)
+    yield Sample(x, *_ENDS, clip_value_max=1e6, expect=(np.float32(-1024), np.float32(1024)))
+    yield Sample(x, *_ENDS, clip_value_max=600.0, expect=(np.float32(-600), np.float32(600)))
+    positive = quantized(abs(_X), dtypes.qint32)
+    yield Sample(positive, *_ENDS, clip_value_max=1e6, expect=(np.float32(0), np.float32(1024)))
+    yield Sample(x, _ENDS[0], _ENDS[1][:1], clip_value_max=1e6, raises=InvalidArgumentError)
+    yield Sample(x, _ENDS[0][:1], _ENDS[1][:1], clip_value_max=1e6, raises=InvalidArgumentError)
+    yield Sample(x[0], *_ENDS, clip_value_max=1e6, raises=InvalidArgumentError)
+    yield Sample(x[:0], *_ENDS, clip_value_max=1e6, raises=InvalidArgumentError)
 
 
 @RequantizePerChannel.samples

@@ -223,13 +223,13 @@ def _scaled(x, mean, factor):
 @QuantizedInstanceNorm.samples
 def _(rng: SampleGenerator):
     x = quantized(np.array([10, 20, 20, 10]).reshape(1, 2, 2, 1))
-    one = np.float32(1)
+    one, in_range = np.float32(1), {"output_range_given": True, "given_y_min": -2.0}
     yield Sample(x, *_ZERO_TO_255, variance_epsilon=0.0, expect=(
         np.array([0, 255, 255, 0]).reshape(1, 2, 2, 1), -one, one))  # fmt: skip
-    yield Sample(x, *_ZERO_TO_255, True, -2.0, 3.0, 0.0, expect=(
+    yield Sample(x, *_ZERO_TO_255, **in_range, given_y_max=3.0, variance_epsilon=0.0, expect=(
         np.array([51, 153, 153, 51]).reshape(1, 2, 2, 1), -2 * one, 3 * one))  # fmt: skip
     yield Sample(x, _ZERO_TO_255[1], _ZERO_TO_255[1], raises=InvalidArgumentError)
-    yield Sample(x, *_ZERO_TO_255, True, 2.0, 1.0, raises=InvalidArgumentError)
+    yield Sample(x, *_ZERO_TO_255, **in_range, given_y_max=-3.0, raises=InvalidArgumentError)
     yield Sample(x, _ZERO_TO_255, one, raises=InvalidArgumentError)
     yield Sample(x[0], *_ZERO_TO_255, raises=InvalidArgumentError)
 
