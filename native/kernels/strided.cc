@@ -87,6 +87,25 @@ void transpose_tile(T* dst, int64_t to, const T* src, int64_t from, int64_t n, i
   }
 }
 
+// The same with each tile in an array on its way, so that both sides are gone through along memory: for what no cache
+// holds, and where rows of the source are a power of two apart and push each other out of it.
+template <typename T>
+void transpose_through_tiles(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m) {
+  constexpr int64_t kTile = 64, kLine = kTile + 64 / sizeof(T);
+  alignas(64) T tile[kTile * kLine];
+  for (int64_t i0 = 0; i0 < n; i0 += kTile) {
+    const int64_t rows = std::min(kTile, n - i0);
+    for (int64_t j0 = 0; j0 < m; j0 += kTile) {
+      const int64_t columns = std::min(kTile, m - j0);
+      for (int64_t j = 0; j < columns; ++j) {
+        const T* s = src + i0 + (j0 + j) * from;
+        for (int64_t i = 0; i < rows; ++i) tile[i * kLine + j] = s[i];
+      }
+      for (int64_t i = 0; i < rows; ++i) std::copy_n(tile + i * kLine, columns, dst + (i0 + i) * to + j0);
+    }
+  }
+}
+
 template <typename T>
 void copy_typed(T* dst, const T* src, const Axis* axes, int count, int64_t total) {
   const Axis inner = axes[count - 1];
@@ -99,17 +118,23 @@ void copy_typed(T* dst, const T* src, const Axis* axes, int count, int64_t total
       int n_outer = 0;
       for (int k = 0; k < count - 1; ++k) if (k != across) outer[n_outer++] = axes[k];
       const Axis rows = axes[across];
-      const int64_t planes = product(outer, n_outer);
+      const int64_t planes = product(outer, n_outer), size = sizeof(T);
+      const bool far = total * size > (8 << 20) || inner.from * size % 2048 == 0;
+      const bool through = far && std::min(rows.n, inner.n) >= 16;
+      const auto transpose = [&](T* d, const T* s, int64_t n) {
+        if (through) transpose_through_tiles(d, rows.to, s, inner.from, n, inner.n);
+        else transpose_tile(d, rows.to, s, inner.from, n, inner.n);
+      };
       ReleaseGil unlock(total);
       if (planes > 1) {
         parallel_for(planes, static_cast<double>(total) / planes, [&](int64_t begin, int64_t end) {
           walk(outer, n_outer, begin, end, [&](int64_t from, int64_t to) {
-            transpose_tile(dst + to, rows.to, src + from, inner.from, rows.n, inner.n);
+            transpose(dst + to, src + from, rows.n);
           });
         });
       } else {
         parallel_for(rows.n, static_cast<double>(inner.n), [&](int64_t begin, int64_t end) {
-          transpose_tile(dst + begin * rows.to, rows.to, src + begin, inner.from, end - begin, inner.n);
+          transpose(dst + begin * rows.to, src + begin, end - begin);
         });
       }
       return;

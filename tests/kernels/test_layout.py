@@ -224,3 +224,19 @@ def test_slices_of_rows_share_memory():
     x = convert_to_tensor(LARGE.reshape(1000, 1000))
     row = Reshape(Slice(x, [5, 0], [2, -1]), [-1])
     assert np.shares_memory(np.asarray(memoryview(row)), np.asarray(memoryview(x)))
+
+
+# Rows a power of two apart, more than a cache holds, a few rows; none a multiple of the tiles but some.
+@pytest.mark.parametrize("shape", [(512, 512), (2048, 70), (70, 2048), (17, 1024), (1024, 16), (3, 4096), (1700, 1400)])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64", "complex128"])
+def test_transposes_of_far_rows(shape, dtype):
+    x = (np.arange(np.prod(shape)) % 2039).reshape(shape).astype(dtype)
+    np.testing.assert_array_equal(tf.transpose(x), x.T)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_transposes_of_many_planes(dtype):
+    x = np.arange(6 * 300 * 700 * 2).reshape(6, 300, 700, 2).astype(dtype)
+    np.testing.assert_array_equal(tf.transpose(x, [0, 2, 1, 3]), x.transpose(0, 2, 1, 3))
+    np.testing.assert_array_equal(tf.transpose(x[..., 0], [0, 2, 1]), x[..., 0].transpose(0, 2, 1))
+    np.testing.assert_array_equal(tf.transpose(x[..., 0], [2, 0, 1]), x[..., 0].transpose(2, 0, 1))
