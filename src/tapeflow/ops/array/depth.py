@@ -13,7 +13,7 @@ from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.spatial import require_block, require_rank_4
+from tapeflow.ops.array.square_blocks import require_block, require_rank_4
 from tapeflow.ops.signature import integer, one_of
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid

@@ -16,7 +16,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.signature import Preferring, integer
+from tapeflow.ops.signature import Preferring
 from tapeflow.ops.static import static_value
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -46,7 +46,7 @@ def _blocks(block_shape: Any, amounts: Any, what: str, rank: int) -> tuple[list[
     return [int(b) for b in block_shape], [(int(a), int(b)) for a, b in amounts]
 
 
-def _space_to_batch(xp: ModuleType, input: Array, block_shape: Any, paddings: Array):
+def space_to_batch_array(xp: ModuleType, input: Array, block_shape: Any, paddings: Array):
     blocks, pads = _blocks(block_shape, paddings, "paddings", input.ndim)
     count = len(blocks)
     for i, (d, (a, b), block) in enumerate(zip(input.shape[1:], pads, blocks, strict=False)):
@@ -87,11 +87,11 @@ def batch_to_space_array(xp: ModuleType, input: Array, block_shape: Any, crops: 
 
 
 def _space_to_batch_rule(call):
-    return [_blocked(call.shape(0), *_blocks_and_pairs(call), down=True)]
+    return [blocked_shape(call.shape(0), *_blocks_and_pairs(call), down=True)]
 
 
 def _batch_to_space_rule(call):
-    return [_blocked(call.shape(0), *_blocks_and_pairs(call), down=False)]
+    return [blocked_shape(call.shape(0), *_blocks_and_pairs(call), down=False)]
 
 
 def _blocks_and_pairs(call):
@@ -105,20 +105,7 @@ def _blocks_and_pairs(call):
     return blocks or [None] * count, [None] * count if pairs is None else pairs.tolist()
 
 
-def two_blocks(call, down: bool):
-    """The rule of the rows that have one size of blocks for two dimensions."""
-    block, pairs = call.attr("block_size"), call.value(1)
-    if block < 2:
-        raise invalid(f"block_size must be at least 2, but is {block}")
-    rows, pair = shapes.with_rank(call.shape(1), 2)
-    shapes.exactly(rows, 2)
-    shapes.exactly(pair, 2)
-    shape = shapes.with_rank(call.shape(0), 4)
-    pairs = [None, None] if pairs is None else pairs.tolist()
-    return [_blocked(shape, [block] * 2, pairs, down)]
-
-
-def _blocked(shape, blocks, pairs, down: bool):
+def blocked_shape(shape, blocks, pairs, down: bool):
     """The shape that comes out of SpaceToBatch (`down`) or BatchToSpace."""
     if blocks is None:
         return None if shape is None else (None,) * len(shape)
@@ -155,7 +142,7 @@ def _space(size: int, block: int, extra: int, down: bool) -> int | None:
     shape=_space_to_batch_rule,
 )
 def SpaceToBatchND(xp: ModuleType, input: Array, block_shape: Array, paddings: Array):
-    return _space_to_batch(xp, input, block_shape, paddings)
+    return space_to_batch_array(xp, input, block_shape, paddings)
 
 
 @SpaceToBatchND.gradient(needs="block_shape, paddings")
@@ -223,29 +210,6 @@ def _(input: np.ndarray, block_shape: np.ndarray, crops: np.ndarray):
         out[key] = input[i * batch : (i + 1) * batch]
     cuts = [slice(int(a), d - int(z)) for (a, z), d in zip(crops, space, strict=True)]
     return out[(slice(None), *cuts)]
-
-
-@op(
-    "SpaceToBatch",
-    "input: T, paddings: Tpaddings -> output: T",
-    types={"T": ANY, "Tpaddings": Preferring(INDEX)},
-    attrs={"block_size": integer},
-    shape=lambda call: two_blocks(call, down=True),
-)
-def SpaceToBatch(xp: ModuleType, input: Array, paddings: Array, block_size: int):
-    require_block(block_size)
-    require_rank_4(input)
-    return _space_to_batch(xp, input, [block_size] * 2, paddings)
-
-
-def require_block(block_size: int) -> None:
-    if block_size < 2:
-        raise invalid(f"Value for attr 'block_size' of {block_size} must be at least minimum 2")
-
-
-def require_rank_4(input: Any) -> None:
-    if input.ndim != 4:
-        raise invalid(f"Input rank should be 4 instead of {input.ndim}")
 
 
 @api("space_to_batch_nd", v1="manip.space_to_batch_nd", v2=("nn.space_to_batch", "space_to_batch"))

@@ -13,20 +13,56 @@ from tapeflow.api import api
 from tapeflow.core.annotations import Array, IntLike, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
+from tapeflow.ops import shapes
 from tapeflow.ops.array.spatial import (
     BatchToSpaceND,
-    SpaceToBatch,
     SpaceToBatchND,
     batch_to_space_array,
-    require_block,
-    require_rank_4,
-    two_blocks,
+    blocked_shape,
+    space_to_batch_array,
 )
 from tapeflow.ops.signature import Preferring, integer
 from tapeflow.ops.table import ANY, INDEX, Sample, op
+from tapeflow.ops.validate import invalid
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator
+
+
+def require_block(block_size: int) -> None:
+    if block_size < 2:
+        raise invalid(f"Value for attr 'block_size' of {block_size} must be at least minimum 2")
+
+
+def require_rank_4(input: Any) -> None:
+    if input.ndim != 4:
+        raise invalid(f"Input rank should be 4 instead of {input.ndim}")
+
+
+def two_blocks(call, down: bool):
+    """The rule of the rows that have one size of blocks for two dimensions."""
+    block, pairs = call.attr("block_size"), call.value(1)
+    if block < 2:
+        raise invalid(f"block_size must be at least 2, but is {block}")
+    rows, pair = shapes.with_rank(call.shape(1), 2)
+    shapes.exactly(rows, 2)
+    shapes.exactly(pair, 2)
+    shape = shapes.with_rank(call.shape(0), 4)
+    pairs = [None, None] if pairs is None else pairs.tolist()
+    return [blocked_shape(shape, [block] * 2, pairs, down)]
+
+
+@op(
+    "SpaceToBatch",
+    "input: T, paddings: Tpaddings -> output: T",
+    types={"T": ANY, "Tpaddings": Preferring(INDEX)},
+    attrs={"block_size": integer},
+    shape=lambda call: two_blocks(call, down=True),
+)
+def SpaceToBatch(xp: ModuleType, input: Array, paddings: Array, block_size: int):
+    require_block(block_size)
+    require_rank_4(input)
+    return space_to_batch_array(xp, input, [block_size] * 2, paddings)
 
 
 @SpaceToBatch.gradient(needs="paddings")
