@@ -72,3 +72,9 @@ def test_layers_of_tokens_are_of_the_dtype_of_the_tokens():
     for layer, dtype in ((strings, "string"), (keras.layers.TextVectorization(), "string"), (integers, "int64")):
         assert layer.dtype == layer.compute_dtype == layer.variable_dtype == dtype
         assert layer.dtype_policy.name == "float32"
+
+
+def test_what_is_no_dtype_is_refused_by_its_value():
+    for given in ([1], {"a": 1}):
+        with pytest.raises(TypeError, match="Cannot convert the argument `type_value`"):
+            ops.zeros((2,), dtype=given)

@@ -12,8 +12,8 @@ from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.keras.engine.fitting.batches import Batches, as_batches, split_validation
-from tapeflow.keras.engine.fitting.class_weights import pack, unpack
 from tapeflow.keras.engine.fitting.epochs import length_of
+from tapeflow.keras.engine.fitting.packing import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from tapeflow.ops.array.layout import expand_dims
 
 __all__ = [
@@ -21,8 +21,6 @@ __all__ = [
     "train_validation_split", "unpack_x_y_sample_weight",
 ]  # fmt: skip
 
-pack_x_y_sample_weight = pack
-unpack_x_y_sample_weight = unpack
 
 
 def expand_1d(data: Any) -> Any:
@@ -66,7 +64,7 @@ def single_batch_iterator(
     size = len(nest.flatten(x)[0])
     batches = as_batches(x, y, sample_weight, batch_size=size, class_weight=class_weight)
     # A batch without targets is a tuple of one here, whatever the release.
-    data = tuple(part for part in unpack(next(iter(batches))) if part is not None)
+    data = tuple(part for part in unpack_x_y_sample_weight(next(iter(batches))) if part is not None)
     return iter(strategy.experimental_distribute_dataset(Dataset.from_tensors(data)))
 
 

@@ -14,7 +14,7 @@ _PYTHON = {bool: "bool", int: "int64", "int": "int64", float: "float32", str: "s
 
 def named_by_python(dtype: Any) -> Any:
     """The name of the dtype that a type of Python, or "int", stands for; anything else as it is."""
-    return _PYTHON.get(dtype, dtype)
+    return _PYTHON.get(dtype, dtype) if isinstance(dtype, (str, type)) else dtype
 
 
 def standardize_dtype(dtype: DTypeLike) -> str:

@@ -352,14 +352,16 @@ class Sequential(Model):
 
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=config.get("name") if isinstance(config, dict) else None)
-        made: list = []
+        made: dict[Any, tuple[Any, Layer]] = {}
         for given in layers:
             # A layer that stands at several places has the same config, with its name, at each.
-            named = isinstance(given, dict) and "name" in (given.get("config") or {})
-            layer = next((layer for other, layer in made if other == given), None) if named else None
-            if layer is None:
+            inner = given.get("config") if isinstance(given, dict) else None
+            name = inner.get("name") if isinstance(inner, dict) else None
+            if isinstance(name, str) and name in made and made[name][0] == given:
+                layer = made[name][1]
+            else:
                 layer = deserialize_in("keras.layers", given, custom_objects)
-            made.append((given, layer))
+                made[layer.name] = given, layer
             model.add(layer)
         shape = config.get("build_input_shape") if isinstance(config, dict) else None
         if shape is not None and not model.built:

@@ -38,7 +38,7 @@ _LATER = {
     "is_keras_tensor": "utils.tensors",
     "load_img": "preprocessing.image.arrays",
     "model_to_dot": "utils.plotting",
-    "pack_x_y_sample_weight": "utils.tensors",
+    "pack_x_y_sample_weight": "engine.fitting.packing",
     "pad_sequences": "preprocessing.sequence",
     "plot_model": "utils.plotting",
     "save_img": "preprocessing.image.arrays",
@@ -47,7 +47,7 @@ _LATER = {
     "standardize_dtype": "dtype_names",
     "text_dataset_from_directory": "utils.directories",
     "timeseries_dataset_from_array": "utils.timeseries",
-    "unpack_x_y_sample_weight": "utils.tensors",
+    "unpack_x_y_sample_weight": "engine.fitting.packing",
 }
 
 __all__ = [

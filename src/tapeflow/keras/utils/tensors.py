@@ -54,34 +54,4 @@ def get_source_inputs(tensor):
     return found
 
 
-def pack_x_y_sample_weight(x: TensorLike, y: TensorLike | None = None, sample_weight: TensorLike | None = None):
-    """Make a batch of its parts.
-
-    Args:
-      x: the inputs.
-      y: the labels, or None.
-      sample_weight: the weights, or None.
-
-    Returns:
-      A tuple of the parts that there are, or the inputs alone.
-    """
-    if y is None:
-        return x if not isinstance(x, (tuple, list)) else (x,)
-    return (x, y) if sample_weight is None else (x, y, sample_weight)
-
-
-def unpack_x_y_sample_weight(data):
-    """(x, y, sample_weight) of a batch, None for what there is not. Raises ValueError for other batches."""
-    if isinstance(data, list):
-        data = tuple(data)
-    if not isinstance(data, tuple):
-        return data, None, None
-    if not 1 <= len(data) <= 3:
-        raise ValueError(
-            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-            f"found: {data}"
-        )
-    return (*data, None, None)[:3]
-
-
 boundaries(globals())

@@ -19,7 +19,8 @@ from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.parts import parts_of
 from tapeflow.keras import settings
-from tapeflow.keras.engine.fitting.class_weights import ClassWeights, pack
+from tapeflow.keras.engine.fitting.class_weights import ClassWeights
+from tapeflow.keras.engine.fitting.packing import pack_x_y_sample_weight
 from tapeflow.keras.session import get_session
 from tapeflow.keras.utils.sequence import Sequence
 from tapeflow.ops.indexing.gather import gather
@@ -269,7 +270,7 @@ def _slices(parts, count: int, size: int, shuffle: bool):
         else:
             rows = order[start:end]
             batch = [None if a is None else gather(a, rows) for a in leaves]
-        yield pack(*(batch if flat else nest.pack_sequence_as(parts, batch)))
+        yield pack_x_y_sample_weight(*(batch if flat else nest.pack_sequence_as(parts, batch)))
 
 
 def listed(part):

@@ -1,4 +1,4 @@
-"""Batches of (x, y, sample_weight), and the weights of their classes as sample weights."""
+"""The weights of the classes of a batch, as its sample weights."""
 
 from __future__ import annotations
 
@@ -7,39 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.keras import settings
+from tapeflow.keras.engine.fitting.packing import unpack_x_y_sample_weight
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.rounding import round as rounded
-
-
-def unpack(data: TensorLike | dict[str, Any]):
-    """(x, y, sample_weight) of a batch of one to three parts. Raises ValueError for other batches."""
-    if isinstance(data, list):
-        data = tuple(data)
-    if not isinstance(data, tuple):
-        return data, None, None
-    if not 1 <= len(data) <= 3:
-        raise ValueError(
-            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-            f"found: {data}"
-        )
-    return (*data, None, None)[:3]
-
-
-def pack(x: TensorLike | dict[str, Any], y: TensorLike | None = None, sample_weight: TensorLike | None = None):
-    """The parts that are there, as a batch."""
-    if y is None:
-        several = (tuple, list, Mapping) if keras_2() else (tuple, list)
-        return x if not isinstance(x, several) else (x,)
-    return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
 class ClassWeights:
@@ -54,7 +32,7 @@ class ClassWeights:
         self._weights: Any = _as_vector_of_keras_2(class_weight) if keras_2() else None
 
     def __call__(self, data):
-        x, y, sample_weight = unpack(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
         several = isinstance(y, (list, tuple, dict)) and (len(y) > 1 or not keras_2())
         if several:
             raise ValueError("`class_weight` is only supported for Models with a single output.")

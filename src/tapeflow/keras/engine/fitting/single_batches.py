@@ -15,7 +15,7 @@ from tapeflow.core.structures import nest
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.fitting.arrays import array_of, inputs_of, numbers_of
 from tapeflow.keras.engine.fitting.batches import as_batches, as_tensor
-from tapeflow.keras.engine.fitting.class_weights import pack
+from tapeflow.keras.engine.fitting.packing import pack_x_y_sample_weight
 from tapeflow.keras.utils.progress import in_order_of_release
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class SingleBatches:
         self._require_compiled()
         if reset:
             self.reset_metrics()
-        data = nest.map_structure(as_tensor, pack(inputs_of(x), inputs_of(y), sample_weight))
+        data = nest.map_structure(as_tensor, pack_x_y_sample_weight(inputs_of(x), inputs_of(y), sample_weight))
         if class_weight is not None:
             data = next(iter(as_batches(iter([data]), class_weight=class_weight)))
         numbers = numbers_of(self._step(kind)(data))

@@ -11,8 +11,8 @@ from tapeflow.core.release import keras_2
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.fitting import compile_config
 from tapeflow.keras.engine.fitting.arrays import joined, up_to
-from tapeflow.keras.engine.fitting.class_weights import unpack
 from tapeflow.keras.engine.fitting.epochs import Epochs
+from tapeflow.keras.engine.fitting.packing import unpack_x_y_sample_weight
 from tapeflow.keras.engine.fitting.stepping import Step
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Steps:
 
     def train_step(self, data):
         """One update from one batch; returns the logs. To be overridden for other kinds of training."""
-        x, y, sample_weight = unpack(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
             y_pred = self(x, training=True)
             loss = self._loss_of(x, y, y_pred, sample_weight, True)
@@ -102,7 +102,7 @@ class Steps:
     def test_step(self, data):
         """Loss and metrics of one batch."""
         calling.one_positional(self, "test_on_batch")
-        x, y, sample_weight = unpack(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self(x, training=False)
         mine = type(self).compute_loss is not Steps.compute_loss
         if mine or self.losses or (y is not None and self.loss is not None):
@@ -111,7 +111,7 @@ class Steps:
 
     def predict_step(self, data):
         """The outputs for one batch."""
-        return self(unpack(data)[0], training=False)
+        return self(unpack_x_y_sample_weight(data)[0], training=False)
 
     @property
     def metrics(self):

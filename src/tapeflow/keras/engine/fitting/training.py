@@ -21,10 +21,10 @@ from tapeflow.keras.engine.fitting.arrays import (
     numbers_of,
 )
 from tapeflow.keras.engine.fitting.batches import as_batches, split_validation
-from tapeflow.keras.engine.fitting.class_weights import unpack
 from tapeflow.keras.engine.fitting.compilation import Compilation
 from tapeflow.keras.engine.fitting.epochs import epochs_of, length_of
 from tapeflow.keras.engine.fitting.generators import GeneratorTraining
+from tapeflow.keras.engine.fitting.packing import unpack_x_y_sample_weight
 from tapeflow.keras.engine.fitting.single_batches import SingleBatches
 from tapeflow.keras.engine.fitting.steps import Steps
 from tapeflow.keras.engine.fitting.without_effects import StatelessTraining
@@ -147,7 +147,7 @@ class Training(Steps, GeneratorTraining, SingleBatches, StatelessTraining, Compi
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
-            validation = self._batches_of(*unpack(validation_data), size, steps=validation_steps)
+            validation = self._batches_of(*unpack_x_y_sample_weight(validation_data), size, steps=validation_steps)
         length = settings.at_most(steps_per_epoch or length_of(batches), settings.max_steps_per_epoch())
         epochs = settings.at_most(epochs, settings.max_epochs())
         run = CallbackList(callbacks, True, verbose != 0, self, verbose=verbose, epochs=epochs, steps=length)
