@@ -29,6 +29,7 @@ _providers.provide(
     names=__name__,
     numpy_methods="tapeflow.ops.numpy_methods",
     operators="tapeflow.ops.operators",
+    parameter_servers="tapeflow.distribute.parameter_servers.cluster",
     sparse_operators="tapeflow.ops.sparse.arithmetic",
     tape="tapeflow.autodiff.tape",
     test_nodes="tapeflow.testing.test_ops",

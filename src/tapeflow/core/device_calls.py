@@ -21,6 +21,9 @@ part_driver: Callable[..., Any] | None = None
 # Gives what runs a step of several replicas; see `tapeflow.xla.replicated.program`.
 step_driver: Callable[..., Any] | None = None
 _watcher: Call | None = None
+# Gives the outputs of an operation on variables of parameter servers, None for any other; see
+# `tapeflow.distribute.parameter_servers.calls`.
+_servers: Callable[[Any, tuple[Any, ...], dict[str, Any], tuple[int, ...]], tuple[Any, ...] | None] | None = None
 
 
 def use_driver(
@@ -39,9 +42,20 @@ def use_watcher(function: Call) -> None:
     _native.set_hook("device_call", _call)
 
 
+def use_servers(function: Callable[..., tuple[Any, ...] | None]) -> None:
+    """Let `function` run the calls on variables that parameter servers hold; it gives None for others."""
+    global _servers
+    _servers = function
+    _native.set_hook("device_call", _call)
+
+
 def _call(
     row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
 ) -> tuple[Any, ...]:
+    if _servers is not None:
+        found = _servers(row, inputs, attrs, sizes)
+        if found is not None:
+            return found
     function = _watcher or driver
     assert function is not None  # the hook is set by those who set one of them
     return function(row, inputs, attrs, device, sizes)

@@ -16,8 +16,8 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
-from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.nn.embedding import embedding_lookup_v1
 from tapeflow.ops.state.variable import Variable
 
 
@@ -78,6 +78,11 @@ class ShardedVariable(Trackable, CompositeTensor):
         ends = np.cumsum([0, *(v.shape[0] for v in self._variables)])
         self._begins, self._rows = [int(e) for e in ends[:-1]], int(ends[-1])
 
+    @property
+    def is_sharded_variable(self) -> bool:
+        """True: lookups ask each part for its rows alone."""
+        return True
+
     def __iter__(self) -> Iterator[Variable]:
         return iter(self._variables)
 
@@ -109,6 +114,13 @@ class ShardedVariable(Trackable, CompositeTensor):
     def trainable(self) -> bool:
         """Whether its parts are trainable."""
         return self._variables[0].trainable
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        """What a checkpoint holds of it: the whole, as TensorFlow's reads it, however many parts there are."""
+        return {"VARIABLE_VALUE": self.numpy}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Any]) -> Any:
+        return self.assign(restored_tensors["VARIABLE_VALUE"])
 
     def __tf_tensor__(self, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
         return convert.convert_to_tensor(concat([v.read_value() for v in self._variables], 0), dtype)
@@ -156,8 +168,8 @@ class ShardedVariable(Trackable, CompositeTensor):
         return self
 
     def sparse_read(self, indices: TensorLike, name: str | None = None) -> Any:
-        """The rows of some indices."""
-        return gather(convert.convert_to_tensor(self), indices)
+        """The rows of some indices, each read from its part."""
+        return embedding_lookup_v1(self._variables, indices, "div")
 
 
 def _scatter(name: str) -> Any:

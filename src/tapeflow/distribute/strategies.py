@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from tapeflow.core import config, context, device
@@ -9,6 +10,7 @@ from tapeflow.core.device import canonical_name
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
+from tapeflow.distribute.parameter_servers.choosing import remote_cluster
 from tapeflow.distribute.processes import ALONE, joined
 from tapeflow.distribute.resolvers import TFConfigClusterResolver
 from tapeflow.distribute.strategy import Strategy
@@ -49,8 +51,6 @@ class MirroredStrategy(Strategy):
         self._cross_device_ops = cross_device_ops
 
     def _placed(self, i: int) -> Any:
-        import contextlib
-
         if len(self.local_devices) == 1:
             return contextlib.nullcontext()
         try:
@@ -135,16 +135,33 @@ class CentralStorageStrategy(MirroredStrategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """Variables on servers, work on workers; both are this process, so that variables are never split.
+    """Variables on servers, functions on workers, each at its own pace; see `tf.distribute.coordinator`.
+
+    Where the resolver names tasks "ps" and "worker" and Ray is installed (the extra `ray`), there are as many servers
+    and workers in processes of their own, which Ray places; this process coordinates. Else all is in this process, with
+    one worker, and variables are not split.
 
     Args:
-      cluster_resolver: what knows the cluster.
-      variable_partitioner: how variables would be split among several servers.
+      cluster_resolver: says how many servers and workers there are.
+      variable_partitioner: splits variables among several servers, see `tf.distribute.experimental.partitioners`; None:
+        none is split.
     """
+
+    _should_use_with_coordinator = True
 
     def __init__(self, cluster_resolver: Any = None, variable_partitioner: Any = None):
         super().__init__()
         self._cluster_resolver = cluster_resolver
+        self._partitioner = variable_partitioner
+        self.cluster = remote_cluster(cluster_resolver)
+
+    def _create_variable(self, next_creator: Any, **kwargs: Any) -> Any:
+        if self.cluster is None:
+            return super()._create_variable(next_creator, **kwargs)
+        made = self.cluster.variable(next_creator, self._partitioner, kwargs)
+        with contextlib.suppress(AttributeError):
+            made._distribute_strategy = self
+        return made
 
 
 boundaries(globals())

@@ -192,6 +192,10 @@ class ConcreteFunction:
             )
         return self._without_shapes
 
+    def flat_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors that a call passes on. Raises as a call does for arguments that do not fit."""
+        return self._tensors(args, kwargs)
+
     def call_flat(self, tensors: Sequence[Any]) -> Any:
         """The structured result for flat tensors."""
         return self.packed(self._compiled(tensors))

@@ -102,7 +102,9 @@ def make_slot(start: Callable[..., Any], primary: Any, label: str, dtype: DTypeL
 
 
 def on_device_of(primary):
-    """The scope of the device where the variable or tensor is, outside of graphs."""
+    """The scope of the device, or of the parameter server, where the variable or tensor is, outside of graphs."""
+    if hasattr(primary, "colocated"):
+        return primary.colocated()
     there = context.executing_eagerly() and isinstance(primary, (Variable, EagerTensor))
     return context.device(primary.device) if there else contextlib.nullcontext()
 

@@ -45,11 +45,11 @@ def _writing() -> ModuleType:
 
 
 # Passes by their string handles.
-_passes: weakref.WeakValueDictionary[str, _Pass] = weakref.WeakValueDictionary()
+_passes: weakref.WeakValueDictionary[str, Pass] = weakref.WeakValueDictionary()
 _numbers = itertools.count()
 
 
-class _Pass:
+class Pass:
     """Where a session is in a dataset."""
 
     def __init__(self, start: Any = None, spec: Any = None):
@@ -143,7 +143,7 @@ class GraphIterator(Iterator):
             start = _start_by_value(dataset, factory) if started else None
             spec = self._spec
             attrs = {
-                "resource": lambda: handle_of(_Pass(start, spec)),
+                "resource": lambda: handle_of(Pass(start, spec)),
                 "shared_name": shared_name or "",
                 "container": "",
                 **_types(spec),

@@ -11,7 +11,7 @@ from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.files.tensor_bytes import VariantData
 from tapeflow.data import leaves
 from tapeflow.data.iteration import outside_state, state_coding
-from tapeflow.data.iteration.graph_iterating import _Pass, pass_named
+from tapeflow.data.iteration.graph_iterating import Pass, pass_named
 from tapeflow.data.iteration.passes import begun
 from tapeflow.data.nodes.nodes import node as add_node
 from tapeflow.data.nodes.nodes import register, spec_of
@@ -35,7 +35,7 @@ Attrs = Mapping[str, Any]
 
 
 def _anonymous(attrs: Attrs, *given: Any) -> list[Any]:  # shuffles read seeds that are given themselves
-    return [handle_of(_Pass(None, spec_of(attrs)) if "output_types" in attrs else None)]
+    return [handle_of(Pass(None, spec_of(attrs)) if "output_types" in attrs else None)]
 
 
 def _with_deleter(attrs: Attrs, *given: Any) -> list[Any]:
@@ -91,7 +91,7 @@ def _named(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, 
             return parts_of(dataset_of(compiled.plan()[0])).start()
 
     op = add_node(graph, row, None, inputs, name, attrs)
-    op.attrs["resource"] = lambda: handle_of(_Pass(start, spec_of(attrs)))
+    op.attrs["resource"] = lambda: handle_of(Pass(start, spec_of(attrs)))
     return op
 
 
@@ -114,9 +114,9 @@ register(
 )
 
 
-def pass_of(handle: Any) -> _Pass:
+def pass_of(handle: Any) -> Pass:
     """The pass that the handle of an iterator stands for."""
-    return expect(object_of(handle), _Pass, "iterator")
+    return expect(object_of(handle), Pass, "iterator")
 
 
 @node("MakeIterator", "dataset: variant, iterator: resource ->", stateful=True).runs

@@ -60,7 +60,10 @@ def embedding_lookup_v1(
 def _lookup(params: TensorLike, ids: TensorLike, strategy: str, max_norm):
     if params is None:
         raise ValueError("params must be specified")
-    parts = list(params) if isinstance(params, (list, tuple)) else [params]
+    if getattr(params, "is_sharded_variable", False):
+        parts, strategy = list(params), "div"  # type: ignore[arg-type]
+    else:
+        parts = list(params) if isinstance(params, (list, tuple)) else [params]
     if not parts:
         raise ValueError(f"Length of params is currently {len(parts)}. Need at least one param.")
     ids = convert_to_tensor(ids)

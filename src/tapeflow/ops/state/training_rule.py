@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,7 @@ class Rule:
             ["variables: M*resource", *scalars, "gradients: N*T"],
             self._many,
         )
+        self.many.separated = self._separated
         RULES["ResourceApply" + name] = self
         self.sparse: Any = None
         if sparse:
@@ -116,6 +117,13 @@ class Rule:
         )(kernel)
         row.gradient(None)
         return row
+
+    def _separated(self, inputs: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+        """The calls of `dense` that do the same as one of `many`: the row and the inputs of each."""
+        variables, *values, gradients = inputs
+        n = len(gradients)
+        for i, grad in enumerate(gradients):
+            yield self.dense, [*variables[i::n], *values[: self.at], grad, *values[self.at :]]
 
     # Calls
 
