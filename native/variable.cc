@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "arrays.h"
 #include "op.h"
@@ -143,6 +145,14 @@ Tensor* VariableValue::writable() {
 WritableValue::WritableValue(OwnedVariable v) : v_(std::move(v)) { v_->value.lock_.acquire(); }
 
 WritableValue::WritableValue(const Tensor* handle) : WritableValue(variable_of(handle)) { check_set(v_.get()); }
+
+OwnedTensor WritableValue::take(OwnedTensor instead) noexcept {
+  const std::lock_guard hold(v_->value.leaf_);
+  OwnedTensor taken(v_->value.tensor_);
+  v_->value.tensor_ = instead.leak();
+  v_->value.lock_.set_writing(true);
+  return taken;
+}
 
 WritableValue::~WritableValue() {
   v_->value.lock_.set_writing(false);
@@ -439,7 +449,61 @@ PyObject* update_locked(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {{"fresh", entry<fresh>, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
+// The values of variables, out of them until the end of the scope, which puts back what is still in the list.
+class TakenValues {
+ public:
+  explicit TakenValues(PyObject* variables) : list_(PyList_New(PyTuple_GET_SIZE(variables))) {
+    ShapeRef scalar(Shape::scalar());
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list_.get()); ++i) {
+      held_.push_back(std::make_unique<WritableValue>(self_of(PyTuple_GET_ITEM(variables, i))));
+      OwnedTensor value = held_.back()->take(OwnedTensor(new_tensor(DType::kBool, scalar.get())));
+      PyList_SET_ITEM(list_.get(), i, object(value.leak()));
+    }
+  }
+  TakenValues(const TakenValues&) = delete;
+  TakenValues& operator=(const TakenValues&) = delete;
+  // What is gone from the list leaves a variable that is not initialized. Runs no code while a placeholder can be seen.
+  ~TakenValues() {
+    std::vector<OwnedTensor> placeholders;
+    for (size_t i = 0; i < held_.size(); ++i) {
+      const auto at = static_cast<Py_ssize_t>(i);
+      PyObject* value = at < PyList_GET_SIZE(list_.get()) ? PyList_GET_ITEM(list_.get(), at) : Py_None;
+      placeholders.push_back(held_[i]->exchange(is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value)) : OwnedTensor()));
+    }
+    held_.clear();
+  }
+
+  PyObject* list() const { return list_.get(); }
+
+ private:
+  const Ref list_;
+  std::vector<std::unique_ptr<WritableValue>> held_;
+};
+
+// update_taken(variables, function): what function(values) returns, which finds the only reference to the values of
+// distinct, initialized variables in a list, and leaves their new ones there. Readers wait meanwhile.
+PyObject* update_taken(PyObject*, PyObject* args) {
+  PyObject *variables, *function;
+  if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &variables, &function)) return nullptr;
+  const Py_ssize_t n = PyTuple_GET_SIZE(variables);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* v = PyTuple_GET_ITEM(variables, i);
+    if (!is_variable(v)) return PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
+  }
+  return guarded([&] {
+    VariableLocks locks(n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); });
+    if (!locks.distinct()) throw invalid("update_taken: a variable comes twice");
+    for (Py_ssize_t i = 0; i < n; ++i) check_set(self_of(PyTuple_GET_ITEM(variables, i)));
+    const TakenValues taken(variables);
+    PyObject* result = PyObject_CallOneArg(function, taken.list());
+    if (!result) throw PythonError();
+    return result;
+  });
+}
+
+PyMethodDef functions[] = {{"update_taken", entry<update_taken>, METH_VARARGS,
+                            "update_taken(variables, function): what function(list of their values) returns, which changes the list"},
+                           {"fresh", entry<fresh>, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
                            {"update_locked", entry<update_locked>, METH_VARARGS,
                             "update_locked(variables, function): what function() returns, a read-modify-write of the variables"},
                            {nullptr, nullptr, 0, nullptr}};

@@ -103,6 +103,8 @@ class WritableValue {
   Tensor* writable() { return v_->value.writable(); }
   // Replaces the value; the old one is better dropped after this, as that may run code. The dtype must be the variable's.
   OwnedTensor exchange(OwnedTensor t) noexcept { return v_->value.exchange(std::move(t)); }
+  // Takes the value out, and leaves `instead`, which nobody sees: readers wait until the end of the scope.
+  OwnedTensor take(OwnedTensor instead) noexcept;
 
  private:
   explicit WritableValue(OwnedVariable v);

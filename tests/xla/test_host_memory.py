@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -124,15 +125,127 @@ def test_a_value_of_another_shape_is_refused():
     assert v.numpy().tolist() == [1] * 4
 
 
-def test_arrays_go_with_their_tensors():
+@pytest.mark.parametrize("size", [*SIZES, 40_000])
+def test_arrays_go_with_their_tensors(size):
     def used():
-        v = tf.Variable(tf.zeros([1000]))
+        v = tf.Variable(tf.zeros([size]))
         f = tf.function(lambda x: v.assign_add(x) + 1.0, jit_compile=True)
+        x = tf.ones([size])
         for _ in range(3):
-            f(tf.ones([1000]))
+            f(x)
 
+    used()  # what jax keeps for itself
     gc.collect()
-    before = len(host_memory.arrays)
+    before = len(jax.live_arrays())
     used()
     gc.collect()
-    assert len(host_memory.arrays) == before
+    assert len(jax.live_arrays()) == before
+
+
+def test_numbers_of_64_bits_keep_their_digits():
+    x = tf.constant(np.linspace(0, 1, 40_000))
+    f = tf.function(lambda x: x * 3.0, jit_compile=True)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x).numpy(), x.numpy() * 3.0)
+
+
+# What training copies.
+
+
+@pytest.fixture
+def training():
+    """Variables, a compiled step of Adam that returns the loss, and arguments that are arrays already."""
+    model = tf.keras.Sequential([tf.keras.layers.Dense(300, activation="relu"), tf.keras.layers.Dense(10)])
+    optimizer = tf.keras.optimizers.Adam()
+    x, y = tf.random.normal([64, 100]), tf.random.normal([64, 10])
+    model(x)
+
+    @tf.function(jit_compile=True)
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x) - y))
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+        return loss
+
+    for _ in range(3):
+        step(x, y)
+    return [*model.trainable_variables, *optimizer.variables()], step, (x, y)
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """The copies of tensors to the device that are made."""
+    made = []
+    constant = host_memory.HostMemory.constant
+
+    def watch(self, tensor):
+        made.append(tensor)
+        return constant(self, tensor)
+
+    monkeypatch.setattr(host_memory.HostMemory, "constant", watch)
+    return made
+
+
+def test_training_copies_nothing(training, copies):
+    variables, step, arguments = training
+    before = variables[0].numpy()
+    with jax.transfer_guard("disallow"):  # refuses what is no array of the device
+        for _ in range(10):
+            loss = step(*arguments)
+    assert not copies
+    assert np.isfinite(loss.numpy())
+    assert np.any(variables[0].numpy() != before)
+
+
+def test_a_new_batch_is_all_that_is_copied(training, copies):
+    _, step, (x, y) = training
+    step(x + 1.0, y)
+    with jax.transfer_guard("disallow"), pytest.raises(Exception, match="Disallowed host-to-device transfer"):
+        step(x + 1.0, y)
+    assert not copies
+
+
+def test_updates_reuse_the_memory_of_values(training):
+    variables, step, arguments = training
+    large = [v for v in variables if v.shape.num_elements() >= 1000]
+    assert len(large) == 6
+    before = {address(v.read_value()) for v in large}
+    step(*arguments)
+    assert {address(v.read_value()) for v in large} == before
+
+
+def test_a_value_that_is_held_is_not_overwritten(training):
+    variables, step, arguments = training
+    held = [v.read_value() for v in variables]
+    before = [x.numpy().copy() for x in held]
+    for _ in range(3):
+        step(*arguments)
+    for x, old in zip(held, before, strict=True):
+        np.testing.assert_array_equal(x.numpy(), old)
+        assert known(x) is not None
+        np.testing.assert_array_equal(np.asarray(known(x)), old)
+
+
+def test_readers_wait_for_an_update():
+    """Threads that read a variable while programs take its value always find one that was there."""
+    v = tf.Variable(tf.zeros([50_000]))
+    step = tf.function(lambda: v.assign(tf.sin(v) * 0.0 + v + 1.0), jit_compile=True)
+    step()
+    seen, done = [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            value = v.numpy()
+            seen.append((value.shape, value.min(), value.max()))
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for each in readers:
+        each.start()
+    for _ in range(100):
+        step()
+    done.set()
+    for each in readers:
+        each.join()
+    assert seen
+    assert all(shape == (50_000,) and low == high for shape, low, high in seen)
+    assert v.numpy()[0] == 101

@@ -21,7 +21,7 @@ class CompiledByXla(Compiled):
         first, last = self.n_arguments, self.n_arguments + len(outputs)
         inputs, results = list(range(first)), list(range(first, last))
         return _native.Plan(
-            self.graph.name, last, inputs, [], [("python", run, inputs, results, None)], results
+            self.graph.name, last, inputs, [], [("python", run.__call__, inputs, results, None)], results
         )
 
     def program_text(self, stage: str) -> str | bytes:

@@ -5,6 +5,7 @@ Variables and the positions of random streams go in as values; what was written 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -27,11 +28,14 @@ from tapeflow.xla import (
 )
 from tapeflow.xla.host_memory import HostMemory
 from tapeflow.xla.importing import jax
+from tapeflow.xla.prepared import PreparedCall, Signature
 from tapeflow.xla.tracing import Lowering
 from tapeflow.xla.values import ListValue, VariableHandle, traced
 
 # How an input gets its value: from the call or once for all, as an array or as a variable.
 _ARRAY, _KEPT, _VARIABLE, _OWN_VARIABLE = range(4)
+# Lists, and elements of which two share a byte.
+_UNPREPARED = (dtypes.variant, dtypes.int4, dtypes.uint4)
 _NO_ARRAYS = (dtypes.resource, dtypes.string, dtypes.variant)
 
 
@@ -55,10 +59,11 @@ class Executable:
         self._sets = isinstance(graph, Part)  # whether it may give variables their first values
         self._constants = [constants.get(id(x)) for x in graph.inputs]
         self._ways: list[tuple[int, Any]] = []  # of the inputs; known with the first call
-        self._streams: list[Any] | None = None if any_operation(graph, _draws) else []
+        self._streams: dict[Any, int | None] | None = None if any_operation(graph, _draws) else {}
         self._prints = any_operation(graph, lambda op: op.type == "PrintV2")
         self._jitted: dict[Any, Any] = {}  # by which inputs are which variables
-        self._compiled: dict[Any, Any] = {}  # likewise, for graphs whose shapes are known
+        self._prepared: Any = None  # serves all calls, where shapes are known; False: nothing does
+        self._direct: Any = None  # serves those of them whose arguments are arrays
         self._written: dict[Any, list[int]] = {}  # likewise: the numbers of those that a run assigns
         shown = {id(y) for y in graph.outputs}
         self._results = [(y.dtype, id(y) in shown) for y in self.outputs]
@@ -66,6 +71,18 @@ class Executable:
         self._device = self._memory.device
 
     def __call__(self, *arguments: Any) -> list[Any]:
+        results: list[Any] | None
+        if self._direct is not None:
+            results = self._direct(arguments)
+            if results is not None:
+                return results
+        if self._prepared is None:
+            self._prepared = self._prepare(arguments)
+        if self._prepared:
+            results = self._prepared(arguments)
+            self._direct = self._prepared.direct
+            if results is not None:
+                return results
         arrays, variables, slots = self._inputs(arguments)
         binding = (slots, tuple([v.dtype for v in variables]))
         # No update of another thread comes between the reading of a variable and its assignment.
@@ -77,27 +94,56 @@ class Executable:
 
     def _call(self, binding: Any, arrays: list[Any], variables: list[Any]) -> list[Any]:
         array_of, value_of = self._memory.array_of, _native.Variable.read_value
-        moved: Sequence[tuple[Any, int]] = ()
         if self._sets:
             state = [array_of(value_of(v)) if _has_value(v) else None for v in variables]
         else:
             state = [array_of(value_of(v)) for v in variables]
-        compiled = self._compiled.get(binding)
-        if compiled is not None:
-            results, written = compiled(*arrays, *state)
-        else:
-            with jax.enable_x64(True), jax.default_device(self._device) if self._device else nullcontext():
-                results, written, moved = self._run(binding, arrays, state)
-                if self._prints:
-                    jax.effects_barrier()
-            self._written[binding] = list(written)
-            for slot, value in written.items():  # all or none
-                variables[slot].shape.assert_is_compatible_with(value.shape)
+        with jax.enable_x64(True), self._placed():
+            results, written, moved = self._run(binding, arrays, state)
+            if self._prints:
+                jax.effects_barrier()
+        self._written[binding] = list(written)
+        for slot, value in written.items():  # all or none
+            variables[slot].shape.assert_is_compatible_with(value.shape)
         for slot, value in written.items():
             self._memory.assign(variables[slot], value)
         for key, blocks in moved:
             _native.random_reserve(*key[1:], blocks)
         return self._tensors(results)
+
+    def _placed(self) -> Any:
+        """A block in which jax puts what it makes on the device of the program."""
+        return jax.default_device(self._device) if self._device else nullcontext()
+
+    def _prepare(self, arguments: Sequence[Any]) -> Any:
+        """What serves all calls from now on; False: nothing does, None: it is not known yet."""
+        if not self._has_one_kind():
+            return False
+        arrays, variables, slots = self._inputs(arguments)
+        if any(way == _VARIABLE for way, _ in self._ways):
+            return False
+        if not all(_has_value(v) for v in variables):
+            return None
+        binding = (slots, tuple([v.dtype for v in variables]))
+        state = [self._memory.array_of(_native.Variable.read_value(v)) for v in variables]
+        with jax.enable_x64(True), self._placed():
+            if self._streams is None:
+                self._streams = self._probe(binding, arrays, state)
+            if None in self._streams.values():
+                return False
+            ways = [(way, kept) for way, kept in self._ways if way != _OWN_VARIABLE]
+            signature = Signature(
+                given=[i for i, (way, _) in enumerate(ways) if way == _ARRAY],
+                kept=[kept for _, kept in ways],
+                variables=[weakref.ref(v) for v in variables],
+                streams=[(*key[1:], blocks) for key, blocks in self._streams.items()],
+                results=[dtype for dtype, _ in self._results],
+            )
+            made = PreparedCall(
+                lambda *given: self._trace(binding, *given)[:2], signature, self._memory, arrays, state
+            )
+            made.check_shapes(variables)
+            return made
 
     def lowered(self) -> Any:
         """The graph as `jax.stages.Lowered`, for inputs of the shapes that it knows.
@@ -166,45 +212,29 @@ class Executable:
         """Results, new values of variables by number, and by how many blocks each random stream moved on."""
         if self._streams is None:
             self._streams = self._probe(binding, arrays, state)
-        if not self._streams and self._has_one_kind(state):
-            compiled = self._compiled[binding] = self._for_all_calls(binding, arrays, state)
-            return *compiled(*arrays, *state), ()
         jitted = self._jitted.get(binding)
         if jitted is None:
             jitted = self._jitted[binding] = jax.jit(partial(self._trace, binding))
         if not self._streams:
             results, written, _ = jitted(arrays, state, [])
             return results, written, ()
-        positions = [np.array(_native.random_reserve(*key[1:], 0), np.uint64) for key in self._streams]
+        keys = list(self._streams)
+        positions = [np.array(_native.random_reserve(*key[1:], 0), np.uint64) for key in keys]
         results, written, after = jitted(arrays, state, positions)
-        moved = [(self._streams[i], _distance(positions[i], np.asarray(p))) for i, p in after.items()]
+        moved = [(keys[i], _distance(positions[i], np.asarray(p))) for i, p in after.items()]
         return results, written, moved
 
-    def _has_one_kind(self, state: list[Any]) -> bool:
+    def _has_one_kind(self) -> bool:
         """Whether all calls have arrays of the same shapes on one device."""
-        if self._prints or not self._memory.single_device or any(x is None for x in state):
+        if self._prints or not self._memory.single_device:
             return False
         shapes = [x.handle_shape if x.dtype is dtypes.resource else x.shape_tuple for x in self.graph.inputs]
         known = all(shape is not None and None not in shape for shape in shapes)
-        return known and all(x.dtype is not dtypes.variant for x in self.graph.inputs)
+        return known and not any(x.dtype in _UNPREPARED for x in (*self.graph.inputs, *self.outputs))
 
-    def _for_all_calls(self, binding: Any, arrays: list[Any], state: list[Any]) -> Callable[..., Any]:
-        """What runs calls on arrays of these shapes, which jax then need not tell apart."""
-        count = len(arrays)
-        jitted = jax.jit(lambda *given: self._trace(binding, given[:count], given[count:], [])[:2])
-        compiled: Callable[..., Any] = jitted.lower(*arrays, *state).compile()
-        if all(x.dtype.itemsize < 8 for x in (*arrays, *state)):
-            return compiled
-
-        def run(*given: Any) -> Any:  # NumPy's arrays of 64 bits would be narrowed
-            with jax.enable_x64(True):
-                return compiled(*given)
-
-        return run
-
-    def _probe(self, binding: Any, arrays: list[Any], state: list[Any]) -> list[Any]:
-        """The random streams that the graph draws from."""
-        found: dict[Any, None] = {}
+    def _probe(self, binding: Any, arrays: list[Any], state: list[Any]) -> dict[Any, int | None]:
+        """The random streams that the graph draws from, and how many blocks a run takes; None: that differs."""
+        found: dict[Any, int | None] = {}
 
         def run(arrays: Any, state: Any) -> Any:
             lowering = self._lowering(dict(enumerate(state)), probing=True)
@@ -213,7 +243,7 @@ class Executable:
             return 0
 
         jax.eval_shape(run, arrays, state)
-        return list(found)
+        return found
 
     def _trace(self, binding: Any, arrays: Any, state: Any, positions: Any) -> Any:
         streams = dict(zip(self._streams or (), positions, strict=True))

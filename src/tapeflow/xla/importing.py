@@ -28,6 +28,11 @@ if _CACHE in os.environ:  # what was compiled is kept there, and found by later 
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
+# Results of the host are read at once: handing each program to another thread would only delay them. What the user or
+# the environment said stands, as do accelerators that CPU devices stand for.
+if "JAX_CPU_ENABLE_ASYNC_DISPATCH" not in os.environ and not virtual.kinds():
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+
 if not _silenced:  # jax silences its own logs by a variable that programs silence ours by
     os.environ.pop(_LEVEL, None)
 

@@ -85,7 +85,8 @@ class Lowering:
 
     Attributes:
       state: what operations have changed so far.
-      streams: the keys of the random streams that are used, with what identifies each to the host.
+      streams: for each random stream that is used, by what identifies it to the host, how many blocks are drawn; None:
+        that depends on branches or loops.
       attrs_of: gives the attrs with which an operation runs.
       share: the number of a replica and how many there are: each draws its share of the numbers of a stream.
     """
@@ -96,9 +97,9 @@ class Lowering:
     ):  # fmt: skip
         self.share = share
         self.attrs_of = attrs_of or _own_attrs
-        self.state = State(state)
+        self.state = self._outermost = State(state)
         self.probing = probing
-        self.streams: dict[tuple[Any, ...], None] = {}
+        self.streams: dict[tuple[Any, ...], int | None] = {}
         self._packed: dict[int, tuple[Any, list[Any]]] = {}  # id of a traced vector -> it, its elements
 
     def body(self, graph: Any, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any]) -> list[Any]:
@@ -180,7 +181,9 @@ class Lowering:
     def _stream(self, name: str, a: int, b: int, seed: int, seed2: int, blocks: int) -> philox.Philox:
         """The position of a random stream, which moves on by `blocks`."""
         key = ("stream", name, a, b, seed, seed2)
-        self.streams[key] = None
+        drawn = self.streams.get(key, 0)
+        outermost = self.state is self._outermost
+        self.streams[key] = drawn + int(blocks) if outermost and drawn is not None else None
         position = self.state.values.get(key)
         if position is None:
             position = jnp.zeros(3, np.uint64) + jnp.uint64(0)

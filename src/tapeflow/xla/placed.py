@@ -37,7 +37,23 @@ class DeviceMemory:
             return array_of(tensor)
         return device_memory.array_on(tensor, self._index)
 
-    constant = array_of
+    constant = own_array = array_of
+
+    def arrays_of(self, tensors: tuple[Any, ...]) -> list[Any]:
+        """The arrays of tensors on the device."""
+        return [self.array_of(x) for x in tensors]
+
+    def holds(self, tensors: Sequence[Any]) -> bool:
+        """Whether tensors are on the device."""
+        return all(_native.device_array(x)[0] == self._index for x in tensors)
+
+    def tensors_of(self, values: Sequence[Any], numbers: tuple[int, ...]) -> list[Any]:
+        """The tensors of results of these dtypes, none of them a list."""
+        make, index = _native.device_tensor, self._index
+        return [make(y, number, index) for y, number in zip(values, numbers, strict=True)]
+
+    def direct(self, program: Callable[..., Any], numbers: tuple[int, ...]) -> Any:
+        """None: calls go through `tensors_of`."""
 
     def tensor_of(self, value: Any, dtype: Any) -> Any:
         if not device_memory.can_hold(dtype):
