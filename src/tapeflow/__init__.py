@@ -25,6 +25,7 @@ _providers.provide(
     accelerators="tapeflow.xla.accelerators",
     all_rows="tapeflow.ops.all_rows",
     dataset_nodes="tapeflow.data.nodes.value_nodes",
+    mesh_memory="tapeflow.xla.mesh_memory",
     missing_names="tapeflow.alias.missing",
     names=__name__,
     numpy_methods="tapeflow.ops.numpy_methods",

@@ -11,7 +11,8 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.checkpoint.following import children
 from tapeflow.core.context import eager_mode
-from tapeflow.core.dtypes import string
+from tapeflow.core.dtensor import placed
+from tapeflow.core.dtypes import bfloat16, string
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.ops.state.variable import Variable
@@ -215,7 +216,10 @@ def _eager_value(variable: Variable) -> Any:
     with eager_mode():
         if variable.dtype == string:
             return variable.numpy()
-        return np.asarray(variable.read_value())
+        value = variable.read_value()
+        held = placed.mesh_array(value)
+        whole = np.asarray(value) if held is None else held.whole()
+        return whole.astype(bfloat16.as_numpy_dtype) if getattr(variable, "save_as_bf16", False) else whole
 
 
 def escaped(name: str) -> str:

@@ -19,6 +19,7 @@ from tapeflow.checkpoint.object_graph import (
 from tapeflow.core import dtypes
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtensor import placed
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import boundaries
 from tapeflow.core.variables import graph_parts
@@ -283,7 +284,8 @@ def _restore_all(value: Any, reader: Reader, keys: dict[str, str]) -> set[str]:
 def assign(variable: Any, reader: Reader, key: str, to_load: Any = None) -> None:
     """Sets a variable. Raises ValueError for a value of another shape, InvalidArgumentError of another dtype."""
     dtype = reader.dtype(key)
-    if dtype != variable.dtype.base_dtype:
+    narrow = dtype == dtypes.bfloat16 and getattr(variable, "save_as_bf16", False)
+    if dtype != variable.dtype.base_dtype and not narrow:
         raise InvalidArgumentError(
             None,
             None,
@@ -303,8 +305,10 @@ def assign(variable: Any, reader: Reader, key: str, to_load: Any = None) -> None
     if value is None:
         array = reader.read(key)
         value = convert_to_tensor(array.tolist() if dtype == dtypes.string else array, dtype)
+    if narrow:
+        value = convert_to_tensor(value.numpy().astype(variable.dtype.as_numpy_dtype))
     with init_scope():  # also for a variable that a function makes while it is traced
-        variable.assign(value)
+        variable.assign(placed.like(value, variable))
 
 
 boundaries(globals())

@@ -21,6 +21,7 @@ from tapeflow.core import (
     tensor_shape,
 )
 from tapeflow.core.display import notebook, printing
+from tapeflow.core.dtensor import placed
 from tapeflow.core.public import boundary
 from tapeflow.core.specs import tensor_spec
 
@@ -51,11 +52,11 @@ def _weakly(tensor: Any, text: str) -> str:
 
 
 def _to_str(tensor: Any) -> str:
-    return _weakly(tensor, printing.to_str(_content(tensor), tensor.shape, tensor.dtype))
+    return placed.to_str(tensor) or _weakly(tensor, printing.to_str(_content(tensor), tensor.shape, tensor.dtype))
 
 
 def _to_repr(tensor: Any) -> str:
-    return _weakly(tensor, printing.to_repr(_content(tensor), tensor.shape, tensor.dtype))
+    return placed.to_repr(tensor) or _weakly(tensor, printing.to_repr(_content(tensor), tensor.shape, tensor.dtype))
 
 
 def _to_format(tensor: Any, spec: str) -> str:

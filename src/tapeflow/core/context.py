@@ -457,6 +457,17 @@ def set_device(state: _ThreadState, name: str, index: int) -> None:
             listener(index)
 
 
+@contextlib.contextmanager
+def eager_device(name: str, index: int) -> Iterator[None]:
+    """The device that eager operations run on, also while a graph is built, whose nodes this does not concern."""
+    before = _state.device_name, _state.device_index
+    set_device(_state, name, index)
+    try:
+        yield
+    finally:
+        set_device(_state, *before)
+
+
 def device_index() -> int:
     """The index of the device that operations of this thread run on, 0 for the host."""
     return _state.device_index

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Self
 
+from tapeflow import _native
 from tapeflow.api import api, providers
 from tapeflow.core import errors
 from tapeflow.core.public import boundaries
@@ -241,6 +242,8 @@ class Device:
 
 
 _devices: list[Device] = [Device(0, "CPU", 0)]
+# Those that no list of devices has: found by their names alone.
+_custom: list[Device] = []
 _soft_placement = True
 _looked = False
 _look_lock = threading.RLock()
@@ -263,29 +266,6 @@ def _look() -> None:
             _looking = False
 
 
-class DeviceAttributes:
-    """What a session tells of a device: `name`, `device_type`, `memory_limit_bytes`, `incarnation`."""
-
-    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
-        self.name = canonical_name(name)
-        self.device_type = device_type
-        self.memory_limit_bytes = memory_limit_bytes
-        self.incarnation = incarnation
-
-    def __repr__(self) -> str:
-        return (
-            f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, {self.incarnation})"
-        )
-
-
-def attributes() -> list[DeviceAttributes]:
-    """The devices that programs can use, as sessions list them."""
-    return [
-        DeviceAttributes(each.name, each.type, int(each.details.get("memory_limit", 2**28)), each.index + 1)
-        for each in devices()
-    ]
-
-
 def add_device(device_type: str, **attributes: Any) -> Device:
     """Add an accelerator, or another name for the host where `device_type` is "CPU".
 
@@ -297,6 +277,17 @@ def add_device(device_type: str, **attributes: Any) -> Device:
     _devices.append(device)
     _bare_types.add(device_type)
     return device
+
+
+def add_custom_device(device_type: str, ordinal: int = 0) -> Device:
+    """Add a device that no list has: the last of all, found by its name where no other has it."""
+    _look()
+    last = max(device.index for device in [*_devices, *_custom])
+    made = Device(last + 1, device_type, ordinal)
+    _custom.append(made)
+    names = {each.index: each.name for each in [*_devices, *_custom] if each.index}
+    _native.set_device_names([host().name, *(names[i] for i in sorted(names))])
+    return made
 
 
 def remove_device(device: Device) -> None:
@@ -323,7 +314,7 @@ def host() -> Device:
 
 def name_of(index: int) -> str:
     """The full name of the device with that index."""
-    return next(device.name for device in _devices if device.index == index)
+    return next(device.name for device in [*_devices, *_custom] if device.index == index)
 
 
 def set_soft_placement(enabled: bool) -> None:
@@ -349,7 +340,7 @@ def find(name: str | DeviceSpec | None) -> Device:
         _look()
     if (asked.job, asked.replica, asked.task) != ("localhost", 0, 0):
         raise errors.InvalidArgumentError(None, None, f"{asked.to_string()} unknown device.")
-    for device in devices(asked.device_type):
+    for device in [*devices(asked.device_type), *_custom]:
         if device.type == asked.device_type and device.ordinal == asked.device_index:
             return device
     if _soft_placement:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
+
+from tapeflow import _native
+from tapeflow.core import dtypes
 
 
 def dtype_of(x: Any) -> Any:
@@ -43,3 +47,12 @@ def declare(variable: Any, dtype: Any, trainable: bool, shape: Any, parts: Any =
 def describe(variable: Any, given: dict[str, Any]) -> None:
     """Give a variable what it has besides its value: `full_name`, or `name` in the current scope, and the others."""
     variable._finish(given)
+
+
+def variable_behind(tensor: Any) -> Any:
+    """The variable behind a handle, if it has a value; None for other tensors."""
+    if tensor.dtype is not dtypes.resource:
+        return None
+    found = tensor.numpy()
+    found = found() if isinstance(found, weakref.ref) else None
+    return found if isinstance(found, _native.Variable) and found._has_cell and is_set(found) else None

@@ -10,6 +10,7 @@ from typing import Any
 from tapeflow._native import EagerTensor
 from tapeflow.core import context
 from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.dtensor import placed
 from tapeflow.core.scope_state import claim
 from tapeflow.ops.state.variable import Variable
 
@@ -102,9 +103,12 @@ def make_slot(start: Callable[..., Any], primary: Any, label: str, dtype: DTypeL
 
 
 def on_device_of(primary):
-    """The scope of the device, or of the parameter server, where the variable or tensor is, outside of graphs."""
+    """The scope of the device, the mesh, or the parameter server where the variable or tensor is, outside of graphs."""
     if hasattr(primary, "colocated"):
         return primary.colocated()
+    layout = placed.layout_of(primary)
+    if layout is not None:
+        return placed.within(layout.mesh, layout)
     there = context.executing_eagerly() and isinstance(primary, (Variable, EagerTensor))
     return context.device(primary.device) if there else contextlib.nullcontext()
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import context, convert, device, dtypes
+from tapeflow.core import context, convert, device, device_calls, dtypes
+from tapeflow.core.dtensor import placed
 from tapeflow.core.dtypes import DType
 from tapeflow.xla.importing import jax
 
@@ -33,8 +34,20 @@ def add_devices(found: list[tuple[str, Any]]) -> None:
         _devices[added.index] = each
     names = {each.index: each.name for each in device.all_devices() if each.index}
     _native.set_device_names([device.host().name, *(names[i] for i in sorted(names))])
+    device_calls.copier = copy
     _native.set_copy_to_device(copy)
     convert.place = place
+
+
+def index_of_cpu(ordinal: int, of: Any) -> int:
+    """The index of one of the CPUs that the host was split into, a device of jax; it is added at the first call."""
+    if not ordinal:
+        return 0
+    known = next((index for index, each in _devices.items() if each is of), None)
+    if known is None:
+        known = device.add_custom_device("CPU", ordinal).index
+        _devices[known] = of
+    return known
 
 
 class _Memory:
@@ -83,7 +96,8 @@ def array_on(tensor: Any, index: int) -> Any:
 
 def host_array(tensor: Any) -> np.ndarray:
     """The elements of a tensor of numbers in NumPy's memory."""
-    return np.asarray(tensor.numpy())
+    held = placed.mesh_array(tensor)
+    return np.asarray(tensor.numpy()) if held is None else held.whole()
 
 
 def tensor_of(array: Any, dtype: DType, index: int) -> Any:
@@ -134,5 +148,7 @@ def place(tensor: Any) -> Any:
     """A new constant on the device of the scope around it, but for what belongs on the host."""
     index = context.device_index()
     if not index or tensor.dtype in _OF_THE_HOST or not isinstance(tensor, _native.EagerTensor):
+        return tensor
+    if index not in _devices:  # a mesh takes no constants
         return tensor
     return moved(tensor, index)

@@ -7,8 +7,8 @@ on the host with copies, and its results stay there.
 
 from __future__ import annotations
 
+import functools
 import logging
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +18,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import OpError, ResourceExhaustedError
-from tapeflow.core.variables import is_set
+from tapeflow.core.variables import variable_behind
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -69,12 +69,12 @@ def _general(
     row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
 ) -> tuple[tuple[Any, ...], Program | None]:
     """The outputs, and what computed them; None: the host."""
-    variables = [_variable(x) for x in inputs]
+    variables = [variable_behind(x) for x in inputs]
     index = _chosen(row, inputs, variables, attrs, device, sizes)
     shapes_alone = of_shapes(row, row.schema.filled(attrs), inputs)
     if shapes_alone is not None:
         return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone), None
-    program = _program(row, inputs, variables, attrs, index, sizes) if index else None
+    program = program_of(row, inputs, variables, attrs, OnDevice(index), sizes) if index else None
     if program is None:
         outputs = _on_host(row, inputs, attrs, sizes)
         if row.checks and index:  # what was looked at goes on where it was
@@ -85,15 +85,6 @@ def _general(
         return program.run(inputs, attrs), program
     outputs = _native.update_locked(held, lambda: program.run(inputs, attrs, variables))
     return outputs, program
-
-
-def _variable(tensor: Any) -> Any:
-    """The variable behind a handle; None for other tensors."""
-    if tensor.dtype is not dtypes.resource:
-        return None
-    found = tensor.numpy()
-    found = found() if isinstance(found, weakref.ref) else None
-    return found if isinstance(found, _native.Variable) and found._has_cell and is_set(found) else None
 
 
 def _value(variable: Any) -> Any:
@@ -121,18 +112,51 @@ def _of_the_host(row: Any, inputs: Sequence[Any], attrs: Mapping[str, Any], size
     return bool(results) and all(kind == dtypes.int32 for kind in results)
 
 
+class OnDevice:
+    """Where a call runs, and what it makes tensors of: the accelerator of that index."""
+
+    def __init__(self, index: int):
+        self._index = index
+
+    def key(self, values: Sequence[Any]) -> Any:
+        """What programs for other places differ by."""
+        return self._index
+
+    @functools.cached_property
+    def everywhere(self) -> Any:
+        """The sharding of what the whole place has."""
+        return jax.sharding.SingleDeviceSharding(device_memory.jax_device(self._index))
+
+    def sharding_of(self, tensor: Any) -> Any:
+        """The sharding of the array that stands for a tensor."""
+        return self.everywhere
+
+    def compiled(self, function: Any, given: Sequence[Any], shapes: Sequence[Any], written: Sequence[Any]) -> Any:
+        """A function compiled for arrays like `given`; `written`: the values of variables that its last results are."""
+        return jax.jit(function, out_shardings=self.everywhere).lower(*given).compile()
+
+    def array_of(self, tensor: Any) -> Any:
+        """The elements of a tensor there."""
+        return device_memory.array_on(tensor, self._index)
+
+    def tensor_of(self, array: Any, number: int) -> Any:
+        """The tensor of a result; `number`: of its dtype."""
+        return _native.device_tensor(array, number, self._index)
+
+
 class Program:
     """One kind of call, compiled.
 
     Args:
+      place: where it runs; see `OnDevice`.
       static: the positions of inputs whose values are part of the program.
     """
 
     def __init__(
-        self, row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, index: int,
+        self, row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: Any, place: Any,
         sizes: Sequence[int], static: tuple[int, ...],
     ):  # fmt: skip
-        self._row, self._index, self._static = row, index, set(static)
+        self._row, self._place, self._static = row, place, set(static)
         self._sizes = tuple(sizes)
         self._draws: list[tuple[Any, ...]] = []  # what each draw asks of the registry of streams
         self._attrs = row.schema.filled(attrs)
@@ -144,19 +168,22 @@ class Program:
         results = row.schema.output_dtypes(wanted, self._attrs, sizes)
         self._numbers = [kind.as_datatype_enum for kind in results]
         self._written: list[int] = []
-        place = jax.sharding.SingleDeviceSharding(device_memory.jax_device(index))
+        values = [x if v is None else _value(v) for x, v in zip(inputs, variables, strict=True)]
         given = [
-            jax.ShapeDtypeStruct(_shape(x, v), kind.as_numpy_dtype, sharding=place)
-            for i, (x, v, kind) in enumerate(zip(inputs, variables, kinds, strict=True))
+            jax.ShapeDtypeStruct(tuple(x.shape.as_list()), kind.as_numpy_dtype, sharding=place.sharding_of(x))
+            for i, (x, kind) in enumerate(zip(values, kinds, strict=True))
             if i not in self._static
         ]
         with jax.enable_x64(True):
-            jax.eval_shape(lambda *arrays: self._trace(arrays, None), *given)  # which streams it draws from
-            position = jax.ShapeDtypeStruct((3,), np.uint64, sharding=place)
+            # The shapes of the results, and which streams the call draws from.
+            shapes = jax.eval_shape(lambda *arrays: self._trace(arrays, None), *given)
+            position = jax.ShapeDtypeStruct((3,), np.uint64, sharding=place.everywhere)
             positions = [position] * len(self._draws)
             count = len(given)
-            jitted = jax.jit(lambda *all: self._trace(all[:count], all[count:]), out_shardings=place)
-            self.compiled = jitted.lower(*given, *positions).compile()
+            self.compiled = place.compiled(
+                lambda *all: self._trace(all[:count], all[count:]), [*given, *positions], shapes,
+                [values[i] for i in self._written],
+            )  # fmt: skip
         self.is_plain = not (self._static or self._draws or self._written or any(self._variables))
 
     def _trace(self, arrays: Sequence[Any], positions: Sequence[Any] | None) -> Any:
@@ -190,9 +217,9 @@ class Program:
         self, inputs: Sequence[Any], attrs: dict[str, Any], variables: Sequence[Any] = ()
     ) -> tuple[Any, ...]:
         """The outputs, on the device; variables are written."""
-        index = self._index
+        place = self._place
         arrays = [
-            device_memory.array_on(_value(variables[i]) if self._variables[i] else x, index)
+            place.array_of(_value(variables[i]) if self._variables[i] else x)
             for i, x in enumerate(inputs)
             if i not in self._static
         ]
@@ -201,7 +228,7 @@ class Program:
             seeds = attrs.get("seed", 0), attrs.get("seed2", 0)
             position = np.array(_native.random_reserve(name, a, b, *seeds, blocks), np.uint64)
             with jax.enable_x64(True):
-                positions.append(jax.device_put(position, device_memory.jax_device(index)))
+                positions.append(jax.device_put(position, place.everywhere))
         try:
             results = self.compiled(*arrays, *positions)
         except jax.errors.JaxRuntimeError as error:
@@ -209,13 +236,13 @@ class Program:
             raise
         for i, value in zip(self._written, results[len(self._numbers) :], strict=True):
             variable = variables[i]
-            variable._set(device_memory.tensor_of(value, variable.dtype, index))
+            variable._set(place.tensor_of(value, variable.dtype.as_datatype_enum))
         return self.finish(results)
 
     def finish(self, results: Sequence[Any]) -> tuple[Any, ...]:
         """The tensors of what `compiled` returned."""
-        make, index = _native.device_tensor, self._index
-        return tuple([make(y, number, index) for y, number in zip(results, self._numbers, strict=False)])
+        make = self._place.tensor_of
+        return tuple([make(y, number) for y, number in zip(results, self._numbers, strict=False)])
 
 
 class _Holder:
@@ -225,19 +252,16 @@ class _Holder:
         self.state = state
 
 
-def _shape(x: Any, variable: Any) -> tuple[int, ...]:
-    return tuple((x if variable is None else _value(variable)).shape.as_list())
-
-
-def _program(
-    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: dict[str, Any], index: int,
+def program_of(
+    row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: dict[str, Any], place: Any,
     sizes: Sequence[int],
 ) -> Program | None:  # fmt: skip
-    """The program of a call; None for one that runs on the host."""
+    """The program of a call at a place, see `OnDevice`; None for one that runs on the host."""
     if row.not_compiled or row.checks or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
         return None
-    key: Any = (row.name, index, tuple(sizes), _frozen(_without_seeds(row, attrs)), tuple(
-        (x.dtype, _shape(x, v)) for x, v in zip(inputs, variables, strict=True)
+    values = [x if v is None else _value(v) for x, v in zip(inputs, variables, strict=True)]
+    key: Any = (row.name, place.key(values), tuple(sizes), _frozen(_without_seeds(row, attrs)), tuple(
+        (x.dtype, tuple(value.shape.as_list())) for x, value in zip(inputs, values, strict=True)
     ))  # fmt: skip
     if key not in _static:
         _remember(_static, key, _positions(row, inputs, variables, attrs, sizes))
@@ -247,7 +271,7 @@ def _program(
     if key in _programs:
         return _programs[key]
     try:
-        program = Program(row, inputs, variables, attrs, index, sizes, static)
+        program = Program(row, inputs, variables, attrs, place, sizes, static)
     except Exception as error:  # the host says what is wrong, or can do what compiled code cannot
         _raise_exhausted(row, error)
         _explain(row, error)

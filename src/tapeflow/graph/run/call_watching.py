@@ -31,19 +31,10 @@ _watchers: list[Callable[[Any, Any, list[Any]], None]] = []
 _state = threading.local()
 
 
-def _leaves(result: Any) -> list[Any]:
-    if isinstance(result, (list, tuple)):
-        return [leaf for part in result for leaf in _leaves(part)]
-    return [] if result is None else [result]
-
-
 def _run(
     row: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], device: int, sizes: tuple[int, ...]
 ) -> tuple[Any, ...]:
-    if device_calls.driver is not None:
-        return device_calls.driver(row, inputs, attrs, device % _WATCHED, sizes)
-    with _native.PausedTapes():  # the core records the call
-        return tuple(_leaves(row(*row.schema.grouped(inputs, sizes), **attrs)))
+    return (device_calls.driver or device_calls.on_host)(row, inputs, attrs, device % _WATCHED, sizes)
 
 
 def _watched_call(

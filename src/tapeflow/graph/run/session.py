@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.core import context, device, device_calls, dtypes, errors
+from tapeflow.core import context, device_calls, dtypes, errors
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.tensor_shape import as_shape
@@ -24,6 +24,7 @@ from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import order, placement, planning, server, session_handles, timeline
+from tapeflow.graph.run.device_attributes import attributes
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
@@ -144,7 +145,7 @@ class BaseSession:
     def list_devices(self):
         """Descriptions of the devices that operations can run on."""
         self._check_open()
-        return device.attributes()
+        return attributes()
 
     def close(self):
         """Frees what the session holds. Further runs raise RuntimeError."""

@@ -13,6 +13,8 @@ from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.dtensor import placed
+from tapeflow.core.dtensor.layout import Layout
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import shapes
@@ -107,21 +109,16 @@ def _as_dims(shape: Any, integers: bool = False):
     return Reshape(shape, [-1]) if shape.shape.rank == 0 else shape
 
 
-def _of_a_mesh(layout):
-    """The error for a layout of DTensor, which places the parts of a tensor on a mesh of devices."""
-    return ValueError(f"layout must be None: a DTensor's layout on a mesh of devices is not supported, got {layout!r}")
-
-
 @api("fill")
 @tensor_function
-def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: str | None = None):
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: Layout | None = None):
     """Make a tensor of which every element is one value.
 
     Args:
       dims: the shape, a vector of int32 or int64.
       value: a scalar of any dtype.
       name: a name for the operation (optional).
-      layout: of a mesh of devices; only None is supported.
+      layout: a `tf.experimental.dtensor.Layout` that the tensor is to have (optional).
 
     Returns:
       A tensor of the dtype of `value` and of shape `dims`.
@@ -135,21 +132,21 @@ def fill(dims: TensorLike, value: TensorLike, name: str | None = None, layout: s
            [9, 9, 9]], dtype=int32)>
     """
     if layout is not None:
-        raise _of_a_mesh(layout)
+        return placed.made_with(layout, fill, dims, value)
     return Fill(_as_dims(dims), value)
 
 
 @api("zeros")
 @tensor_function
 @graph_scope("zeros")
-def zeros(shape: ShapeLike, dtype: Any = dtypes.float32, name: str | None = None, layout: str | None = None):
+def zeros(shape: ShapeLike, dtype: Any = dtypes.float32, name: str | None = None, layout: Layout | None = None):
     """Make a tensor of zeros; of bool, of False; of strings, of empty ones.
 
     Args:
       shape: a list of sizes, a `tf.TensorShape`, or a vector of integers.
       dtype: any dtype.
       name: a name for the operation (optional).
-      layout: of a mesh of devices; only None is supported.
+      layout: a `tf.experimental.dtensor.Layout` that the tensor is to have (optional).
 
     Returns:
       A tensor of `dtype` and of shape `shape`.
@@ -160,21 +157,21 @@ def zeros(shape: ShapeLike, dtype: Any = dtypes.float32, name: str | None = None
            [0., 0., 0.]], dtype=float32)>
     """
     if layout is not None:
-        raise _of_a_mesh(layout)
+        return placed.made_with(layout, zeros, shape, dtype)
     return Fill(_as_dims(shape, integers=True), _constant(0, dtype))
 
 
 @api("ones")
 @tensor_function
 @graph_scope("ones")
-def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: str | None = None):
+def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Layout | None = None):
     """Make a tensor of ones.
 
     Args:
       shape: a list of sizes, a `tf.TensorShape`, or a vector of integers.
       dtype: a numeric dtype or bool.
       name: a name for the operation (optional).
-      layout: of a mesh of devices; only None is supported.
+      layout: a `tf.experimental.dtensor.Layout` that the tensor is to have (optional).
 
     Returns:
       A tensor of `dtype` and of shape `shape`.
@@ -185,7 +182,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
            [1, 1, 1]], dtype=int32)>
     """
     if layout is not None:
-        raise _of_a_mesh(layout)
+        return placed.made_with(layout, ones, shape, dtype)
     return Fill(_as_dims(shape, integers=True), _constant(1, dtype))
 
 
@@ -207,14 +204,16 @@ def _constant(value: int, dtype: Any):
 @api(v2="zeros_like")
 @tensor_function
 @graph_scope("zeros_like")
-def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: str | None = None):
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Layout | None = None
+):
     """Make zeros of the shape and dtype of another tensor.
 
     Args:
       input: a tensor, whose values are not looked at.
       dtype: the dtype of the result; None: that of `input`.
       name: a name for the operation (optional).
-      layout: of a mesh of devices; only None is supported.
+      layout: a `tf.experimental.dtensor.Layout` that the tensor is to have (optional).
 
     Returns:
       A tensor of zeros (False, empty strings) of the shape of `input`.
@@ -222,22 +221,20 @@ def zeros_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | No
     >>> tf.zeros_like([[1.5, 2.5]], dtype=tf.int32)
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 0]], dtype=int32)>
     """
-    if layout is not None:
-        raise _of_a_mesh(layout)
-    return _like(ZerosLike, 0, input, dtype)
+    return placed.relaid(_like(ZerosLike, 0, input, dtype), layout)
 
 
 @api(v2="ones_like")
 @tensor_function
 @graph_scope("ones_like")
-def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: str | None = None):
+def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Layout | None = None):
     """Make ones of the shape and dtype of another tensor.
 
     Args:
       input: a tensor, whose values are not looked at.
       dtype: the dtype of the result; None: that of `input`.
       name: a name for the operation (optional).
-      layout: of a mesh of devices; only None is supported.
+      layout: a `tf.experimental.dtensor.Layout` that the tensor is to have (optional).
 
     Returns:
       A tensor of ones of the shape of `input`.
@@ -245,9 +242,7 @@ def ones_like(input: TensorLike, dtype: DTypeLike | None = None, name: str | Non
     >>> tf.ones_like([[1.5, 2.5]])
     <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 1.]], dtype=float32)>
     """
-    if layout is not None:
-        raise _of_a_mesh(layout)
-    return _like(OnesLike, 1, input, dtype)
+    return placed.relaid(_like(OnesLike, 1, input, dtype), layout)
 
 
 def _like(row: Callable[..., Any], value: int, input: Any, dtype: DTypeLike | None):

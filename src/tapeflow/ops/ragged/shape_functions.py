@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtensor.layout import Layout
 from tapeflow.ops.array import construction, layout
 from tapeflow.ops.ragged.broadcast import broadcast, broadcast_to
 from tapeflow.ops.ragged.shape import DynamicRaggedShape
@@ -37,12 +38,12 @@ def zeros(shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, lay
     return shape.with_flat_values(construction.zeros(shape.inner_shape, dtype, layout=layout))
 
 
-def ones(shape, dtype=dtypes.float32, name: str | None = None, layout: str | None = None):
+def ones(shape, dtype=dtypes.float32, name: str | None = None, layout: Layout | None = None):
     """`tf.ones` of a `DynamicRaggedShape`."""
     return shape.with_flat_values(construction.ones(shape.inner_shape, dtype, layout=layout))
 
 
-def fill(dims: DynamicRaggedShape, value: int, name: str | None = None, layout: str | None = None):
+def fill(dims: DynamicRaggedShape, value: int, name: str | None = None, layout: Layout | None = None):
     """`tf.fill` of a `DynamicRaggedShape`."""
     return dims.with_flat_values(construction.fill(dims.inner_shape, value, layout=layout))
 

@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.dtensor import placed
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.variables import dtype_of, is_set
@@ -71,7 +72,7 @@ def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape
     """With `validate_shape` a value is of the shape of the one before, if any; else of any, whatever was declared."""
     check_dtype(resource, value)
     if not (validate_shape and is_set(resource)):
-        resource._set(convert_to_tensor(value, dtype_of(resource)))
+        resource._set(placed.like(convert_to_tensor(value, dtype_of(resource)), resource))
         return
     known = resource._value_shape.as_list()
     if tuple(known) != value.shape:

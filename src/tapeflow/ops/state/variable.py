@@ -26,6 +26,7 @@ from tapeflow.core import context, dtypes, promotion, tensor_shape
 from tapeflow.core.annotations import DTypeLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.display import notebook, printing
+from tapeflow.core.dtensor import placed
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
@@ -513,7 +514,7 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
                 f"{self.shape}, and the assigned value shape {tensor.shape} are incompatible."
             )
-        self._set(tensor)
+        self._set(placed.like(tensor, self))
 
     def assign_add(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None,
@@ -667,6 +668,9 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
         if not self._is_set:
             return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy=<uninitialized>>"
+        held = placed.mesh_array(self._peek())
+        if held is not None:
+            return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, value={held.text()}>"
         return printing.variable_to_str(self.name, self.numpy(), self.shape, self.dtype)
 
     def _repr_html_(self):
