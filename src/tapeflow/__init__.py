@@ -24,6 +24,8 @@ __getattr__, __dir__, __all__ = _namespace(
 _providers.provide(
     accelerators="tapeflow.xla.accelerators",
     all_rows="tapeflow.ops.all_rows",
+    clusters="tapeflow.xla.clusters",
+    compiled_computations="tapeflow.contrib.compiler.xla",
     dataset_nodes="tapeflow.data.nodes.value_nodes",
     mesh_memory="tapeflow.xla.mesh_memory",
     missing_names="tapeflow.alias.missing",

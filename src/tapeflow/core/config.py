@@ -377,7 +377,10 @@ def get_jit() -> str:
 
 @api("config.optimizer.set_jit")
 def set_jit(enabled: bool | str) -> None:
-    """Whether graphs are to be compiled by XLA: True or "autoclustering", or a false value."""
+    """Whether XLA compiles what it can of graphs: True or "autoclustering", or a false value.
+
+    It takes effect on functions that run for the first time afterwards, on the CPU, too, and needs jax.
+    """
     global _jit
     _jit = "autoclustering" if enabled in (True, "autoclustering") else ""
 

@@ -1,4 +1,4 @@
-"""Marks of operations that XLA is to compile: attributes of nodes, kept for programs and files that read them."""
+"""Marks of operations that XLA is to compile: attributes of nodes, which `graph.run.clusters` heeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Scopes:
 def jit_scope(compile_ops: bool = True, separate_compiled_gradients: bool = False):
     """Mark the operations added to the graph in a block, and their gradients, as compiled by XLA or not.
 
-    The marks are hints in the graph, for what reads it; `tf.function(jit_compile=True)` compiles.
+    Those of one outermost scope are compiled together, as far as XLA can; without jax they run as others do.
 
     Args:
       compile_ops: a bool, or a function of a `NodeDef` that gives one.

@@ -20,7 +20,7 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.variables import is_set
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run.placement import Part
+from tapeflow.graph.run.placement import Part, bodies_of
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import (
     lists,
@@ -275,9 +275,7 @@ def any_operation(graph: FuncGraph | Part, holds: Callable[[Operation], bool]) -
     for op in graph.operations:
         if holds(op):
             return True
-        bodies = [op.attrs[k] for k in ("cond", "body") if op.type == "While"]
-        bodies += op.attrs["branches"] if op.type in ("If", "Case", "PartitionedCall") else []
-        if any(any_operation(body.graph, holds) for body in bodies):
+        if any(any_operation(body.graph, holds) for body in bodies_of(op)):
             return True
     return False
 

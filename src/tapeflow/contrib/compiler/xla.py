@@ -1,4 +1,4 @@
-"""A computation that XLA compiles as a whole: its operations are marked in graphs, and compiled in eager programs."""
+"""A computation that XLA compiles as a whole, in graphs and in eager programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ __all__ = ["check_function_argument_count", "compile", "estimator_model_fn"]
 def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
     """The results of a function, whose operations XLA compiles.
 
-    In graphs the operations are marked, for what reads the graph. Variables that the function makes are resources.
+    In graphs the operations are marked, and compiled where they run; what XLA cannot compile raises UnimplementedError
+    then. Variables that the function makes are resources.
 
     Args:
       computation: a function that builds operations and returns tensors, and operations after these.

@@ -19,6 +19,13 @@ from tapeflow.ops.state.resource import VarHandleOp
 _BODIES = ("If", "Case", "While", "PartitionedCall")
 
 
+def bodies_of(op: Operation) -> list[Any]:
+    """The bodies of a node: branches, those of a loop, or the function that it calls."""
+    if op.type == "While":
+        return [op.attrs["cond"], op.attrs["body"]]
+    return list(op.attrs["branches"]) if op.type in _BODIES else []
+
+
 class Part:
     """Operations that one program of an accelerator runs.
 

@@ -12,6 +12,8 @@ from tapeflow.graph.build import streams
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.run import clusters
+from tapeflow.graph.run.clustering import clustering
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
@@ -54,6 +56,17 @@ class Emitter:
         self.wanted: set[int] | None = None
         # The streams of its random ops, where they are not those of functions.
         self.streams: streams.Numbers | None = None
+
+    def beside(self, name: str) -> Emitter:
+        """One for a part of the same graph, with nothing in it yet."""
+        made = Emitter(name, self.resolve)
+        made.program.limits, made.streams = self.program.limits, self.streams
+        return made
+
+    def plan(self, outputs: Sequence[SymbolicTensor]) -> Any:
+        """The plan that gives these."""
+        self.program.outputs = [self.number(y) for y in outputs]
+        return compile_program(self.program)
 
     def input(self, tensor: SymbolicTensor) -> None:
         self.program.inputs.append(self.output(tensor))
@@ -182,9 +195,8 @@ def function_program(
     wanted = needed(graph, outputs, effects, graph.inputs)
     if graph.pruned:
         emitter.wanted = taken(wanted, outputs)
-    for op in wanted:
-        if not (op.outputs and id(op.outputs[0]) in inputs):
-            emitter.emit(op)
+    ops = [op for op in wanted if not (op.outputs and id(op.outputs[0]) in inputs)]
+    clusters.emit(emitter, ops, outputs, set(inputs), clustering())
     program = emitter.program
     program.outputs = [emitter.number(y) for y in outputs]
     return program
@@ -237,7 +249,7 @@ def _payload(instruction: Instruction) -> Any:
 def body_plan(body: Any) -> Any:
     """The plan of a branch or of a loop's body; made once for each state of the graph."""
     graph, outputs = body
-    key = ("body", graph.version, tuple(map(id, outputs)))
+    key = ("body", graph.version, clustering(), tuple(map(id, outputs)))
     plan = graph.plans.get(key)
     if plan is None:
         plan = graph.plans[key] = compile_program(function_program(graph, outputs))

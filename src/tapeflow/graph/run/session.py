@@ -23,7 +23,16 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import graph_def
 from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run import order, placement, planning, server, session_handles, timeline
+from tapeflow.graph.run import (
+    clusters,
+    order,
+    placement,
+    planning,
+    server,
+    session_handles,
+    timeline,
+)
+from tapeflow.graph.run.clustering import clustering
 from tapeflow.graph.run.device_attributes import attributes
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
 from tapeflow.graph.run.program import Instruction
@@ -106,6 +115,7 @@ class BaseSession:
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
         shared = _shared_of(target)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
+        self._jit_level = 0 if config is None else config.graph_options.optimizer_options.global_jit_level
         self._soft_placement = config is not None and config.allow_soft_placement
         self._logs_placement = config is not None and config.log_device_placement
         self._target = target if isinstance(target, bytes) else (target or "").encode()
@@ -281,8 +291,11 @@ class BaseSession:
         indices = placement.device_indices(ops, self._soft_placement)
         if self._logs_placement:
             placement.log(ops, indices, sys.stderr.write)
-        for part in placement.parts(ops, tensors, given, indices):
-            self._emit(emitter, part, given)
+        if indices:
+            for part in placement.parts(ops, tensors, given, indices):
+                self._emit(emitter, part, given)
+        else:
+            clusters.emit(emitter, ops, tensors, given, clustering(self._jit_level))
         emitter.program.outputs = [emitter.number(x) for x in tensors]
         return planning.compile_program(emitter.program)
 
