@@ -7,7 +7,7 @@ from tapeflow.graph.run.call_watching import disable_check_numerics as disable_c
 from tapeflow.graph.run.call_watching import enable_check_numerics as enable_check_numerics
 from tapeflow.graph.run.call_watching import get_log_device_placement as get_log_device_placement
 from tapeflow.graph.run.call_watching import set_log_device_placement as set_log_device_placement
-from tapeflow.ops.control.assertions import Assert as Assert
+from tapeflow.ops.control.assert_op import Assert as Assert
 from tapeflow.ops.control.assertions import assert_equal as assert_equal
 from tapeflow.ops.control.assertions import assert_greater as assert_greater
 from tapeflow.ops.control.assertions import assert_greater_equal as assert_greater_equal

@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.core import config
-from tapeflow.distribute.strategy import MirroredVariable
+from tapeflow.distribute.mirrored import MirroredVariable
 
 
 @pytest.fixture

@@ -40,11 +40,11 @@ OWN: dict[str, dict[str, str]] = {
     "python.distribute.input_ops": {"auto_shard_dataset": "distribute.sharding:auto_shard_dataset"},
     "python.distribute.merge_call_interim": {"": "distribute.merging"},
     "python.distribute.sharded_variable": {"": "distribute.sharded"},
-    "python.distribute.ps_values": {"AggregatingVariable": "distribute.strategy:MirroredVariable"},
+    "python.distribute.ps_values": {"AggregatingVariable": "distribute.mirrored:MirroredVariable"},
     "python.distribute.values": {
-        "AggregatingVariable": "distribute.strategy:MirroredVariable",
-        "DistributedVariable": "distribute.strategy:MirroredVariable",
-        "MirroredVariable": "distribute.strategy:MirroredVariable",
+        "AggregatingVariable": "distribute.mirrored:MirroredVariable",
+        "DistributedVariable": "distribute.mirrored:MirroredVariable",
+        "MirroredVariable": "distribute.mirrored:MirroredVariable",
         "PerReplica": "distribute.values:PerReplica",
     },
     "python.eager.backprop": {
@@ -352,7 +352,7 @@ OWN: dict[str, dict[str, str]] = {
     },
     "python.trackable.resource": {
         "CapturableResource": "saved_model.resources:TrackableResource",
-        "RestoredResource": "saved_model.loading:RestoredResource",
+        "RestoredResource": "saved_model.restored.objects:RestoredResource",
         "TrackableResource": "saved_model.resources:TrackableResource",
     },
     "python.tools.freeze_graph": {"": "tools.freeze_graph"},

@@ -19,7 +19,7 @@ from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape_v1
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.testing import case as test_case
 
 contextmanager = contextlib.contextmanager

@@ -52,11 +52,13 @@ ops.array.tensor_diagonal: eye
 ops.array.tiling: repeat tile
 ops.array.transposing: transpose
 ops.array.volume_patches: extract_volume_patches
-ops.control.assertions: Assert assert_equal assert_greater assert_less
-ops.control.flow: case cond control_dependencies group no_op numpy_function py_function switch_case tuple=tuple_
-ops.control.flow: while_loop
+ops.control.assert_op: Assert
+ops.control.assertions: assert_equal assert_greater assert_less
+ops.control.flow: case cond switch_case while_loop
+ops.control.grouping: control_dependencies group no_op tuple=tuple_
 ops.control.mapping: foldl foldr map_fn scan
 ops.control.printing: print=print_
+ops.control.py_functions: numpy_function py_function
 ops.control.shape_assertions: assert_rank
 ops.control.timestamp: timestamp
 ops.convolution.any_rank: conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2
@@ -200,16 +202,18 @@ ops.array.tensor_diagonal: diag=tensor_diag diag_part=tensor_diag_part eye
 ops.array.tiling: repeat tile
 ops.array.transposing: invert_permutation transpose=transpose_v1
 ops.array.volume_patches: extract_volume_patches
-ops.control.assertions: Assert assert_equal=assert_equal_v1 assert_greater=assert_greater_v1
+ops.control.assert_op: Assert
+ops.control.assertions: assert_equal=assert_equal_v1 assert_greater=assert_greater_v1
 ops.control.assertions: assert_greater_equal=assert_greater_equal_v1 assert_less=assert_less_v1
 ops.control.assertions: assert_less_equal=assert_less_equal_v1 assert_near=assert_near_v1
 ops.control.assertions: assert_negative=assert_negative_v1 assert_non_negative=assert_non_negative_v1
 ops.control.assertions: assert_non_positive=assert_non_positive_v1 assert_none_equal=assert_none_equal_v1
 ops.control.assertions: assert_positive=assert_positive_v1
-ops.control.flow: case cond=cond_v1 control_dependencies group no_op numpy_function py_func py_function switch_case
-ops.control.flow: tuple=tuple_v1 while_loop=while_loop_v1
+ops.control.flow: case cond=cond_v1 switch_case while_loop=while_loop_v1
+ops.control.grouping: control_dependencies group no_op tuple=tuple_v1
 ops.control.mapping: foldl foldr map_fn=map_fn_v1 scan
 ops.control.printing: Print print=print_
+ops.control.py_functions: numpy_function py_func py_function
 ops.control.shape_assertions: assert_rank=assert_rank_v1 assert_rank_at_least=assert_rank_at_least_v1
 ops.control.shape_assertions: assert_rank_in=assert_rank_in_v1 assert_scalar
 ops.control.timestamp: timestamp
@@ -354,7 +358,8 @@ ops.math.bitwise: bitwise_and bitwise_or bitwise_xor invert left_shift right_shi
     "compat.v1.debugging": """\
 core.tracebacks: disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
 graph.run.call_watching: disable_check_numerics enable_check_numerics get_log_device_placement set_log_device_placement
-ops.control.assertions: Assert assert_equal=assert_equal_v1 assert_greater=assert_greater_v1
+ops.control.assert_op: Assert
+ops.control.assertions: assert_equal=assert_equal_v1 assert_greater=assert_greater_v1
 ops.control.assertions: assert_greater_equal=assert_greater_equal_v1 assert_less=assert_less_v1
 ops.control.assertions: assert_less_equal=assert_less_equal_v1 assert_near=assert_near_v1
 ops.control.assertions: assert_negative=assert_negative_v1 assert_non_negative=assert_non_negative_v1
@@ -447,9 +452,9 @@ ops.linear_operator.algebra: LinearOperatorKronecker
 ops.linear_operator.base: LinearOperator
 ops.linear_operator.blocks: LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular
 ops.linear_operator.circulant: LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D
+ops.linear_operator.identity: LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros
 ops.linear_operator.low_rank: LinearOperatorLowRankUpdate
-ops.linear_operator.matrix: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorIdentity
-ops.linear_operator.matrix: LinearOperatorLowerTriangular LinearOperatorScaledIdentity LinearOperatorZeros
+ops.linear_operator.matrix: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorLowerTriangular
 ops.linear_operator.structured: LinearOperatorHouseholder LinearOperatorPermutation LinearOperatorToeplitz
 ops.linear_operator.structured: LinearOperatorTridiag
 ops.math.clip: global_norm
@@ -619,9 +624,9 @@ core.config: set_intra_op_parallelism_threads
     "debugging": """\
 core.tracebacks: disable_traceback_filtering enable_traceback_filtering is_traceback_filtering_enabled
 graph.run.call_watching: disable_check_numerics enable_check_numerics get_log_device_placement set_log_device_placement
-ops.control.assertions: Assert assert_equal assert_greater assert_greater_equal assert_less assert_less_equal
-ops.control.assertions: assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal
-ops.control.assertions: assert_positive
+ops.control.assert_op: Assert
+ops.control.assertions: assert_equal assert_greater assert_greater_equal assert_less assert_less_equal assert_near
+ops.control.assertions: assert_negative assert_non_negative assert_non_positive assert_none_equal assert_positive
 ops.control.assertions_v2: assert_integer assert_shapes assert_type
 ops.control.shape_assertions: assert_rank assert_rank_at_least assert_rank_in assert_scalar=assert_scalar_v2
 ops.control.type_assertions: assert_proper_iterable assert_same_float_dtype is_numeric_tensor
@@ -720,9 +725,9 @@ ops.linear_operator.algebra: LinearOperatorKronecker
 ops.linear_operator.base: LinearOperator
 ops.linear_operator.blocks: LinearOperatorBlockDiag LinearOperatorBlockLowerTriangular
 ops.linear_operator.circulant: LinearOperatorCirculant LinearOperatorCirculant2D LinearOperatorCirculant3D
+ops.linear_operator.identity: LinearOperatorIdentity LinearOperatorScaledIdentity LinearOperatorZeros
 ops.linear_operator.low_rank: LinearOperatorLowRankUpdate
-ops.linear_operator.matrix: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorIdentity
-ops.linear_operator.matrix: LinearOperatorLowerTriangular LinearOperatorScaledIdentity LinearOperatorZeros
+ops.linear_operator.matrix: LinearOperatorDiag LinearOperatorFullMatrix LinearOperatorLowerTriangular
 ops.linear_operator.structured: LinearOperatorHouseholder LinearOperatorPermutation LinearOperatorToeplitz
 ops.linear_operator.structured: LinearOperatorTridiag
 ops.math.clip: global_norm

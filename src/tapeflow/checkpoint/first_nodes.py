@@ -13,7 +13,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.graph.build import building
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.raw_function import raw_function
 
 
@@ -36,7 +36,7 @@ def save(filename, tensor_names, data, name: str | None = None):
     tensors = [convert_to_tensor(x) for x in data]
     names = listed(tensor_names)
     _counted(names, tensors)
-    if control.staged(filename, *tensors):
+    if staging.staged(filename, *tensors):
         return _added("Save", [filename, strings(names), *tensors], 2, name)
     _save(convert_to_tensor(filename), convert_to_tensor(strings(names)), *tensors)
     return None
@@ -52,7 +52,7 @@ def save_slices(filename, tensor_names, shapes_and_slices, data, name: str | Non
         raise InvalidArgumentError(
             None, None, f"Expected {len(names)} elements for the tensor shapes and slices but got {len(specs)}"
         )
-    if control.staged(filename, *tensors):
+    if staging.staged(filename, *tensors):
         return save_slices_node(filename, names, specs, tensors, name)
     _save_slices(
         convert_to_tensor(filename), convert_to_tensor(strings(names)), convert_to_tensor(strings(specs)), *tensors
@@ -81,7 +81,7 @@ def restore_slice(
 
 def _restored(kind: str, inputs: list[Any], dt: Any, preferred_shard: int, name: str | None) -> Any:
     wanted, tensors = as_dtype(dt), [convert_to_tensor(x) for x in inputs]
-    if not control.staged(*tensors):
+    if not staging.staged(*tensors):
         return _restore_as(wanted)(*tensors)[0]
     graph = context.current_graph()
     flat = tuple(building.as_symbolic(graph, x) for x in tensors)

@@ -164,15 +164,14 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
     """Functions that give and take the values of an object whose class has TensorFlow's methods for it, by name."""
     if not isinstance(value, Trackable) or isinstance(value, Variable):
         return {}
-    kind = type(value)
-    if kind._serialize_to_tensors is not Trackable._serialize_to_tensors:
+    if _defines(value, "_serialize_to_tensors"):
         # What stands for another object has the method even where that one has not.
         with contextlib.suppress(NotImplementedError):
             return {
                 name: (functools.partial(_serialized, value, name), functools.partial(_restored, value, name))
                 for name in value._serialize_to_tensors()
             }
-    if kind._gather_saveables_for_checkpoint is Trackable._gather_saveables_for_checkpoint:
+    if not _defines(value, "_gather_saveables_for_checkpoint"):
         return {}
     found = {}
     for name, made in value._gather_saveables_for_checkpoint().items():
@@ -185,6 +184,11 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
                 functools.partial(_restored_by, saveable),
             )
     return found
+
+
+def _defines(value: Trackable, name: str) -> bool:
+    """Whether the class of an object has a method of its own in place of that of all trackable objects."""
+    return getattr(type(value), name) is not getattr(Trackable, name)
 
 
 def _serialized(value: Any, name: str) -> Any:

@@ -20,7 +20,7 @@ from tapeflow.core.threads.workers import Workers
 from tapeflow.core.tracking import library_hooks
 from tapeflow.graph.run.session import get_default_session
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.state.variable import Variable
 
 # The session of Keras, where that is loaded.

@@ -34,7 +34,7 @@ from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.interchange import meta_graph
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.io.sharded_name import ShardedFilename, ShardedFilespec
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.program import Instruction
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.raw_function import raw_function
 from tapeflow.ops.static import static_value
 
@@ -75,7 +75,7 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, name: str | None = 
             None, None, f"Got {len(names)} tensor names but {len(tensors)} tensors."
         )
     tensors = [convert_to_tensor(x) for x in tensors]
-    if control.staged(prefix, *tensors):
+    if staging.staged(prefix, *tensors):
         return save_node(prefix, names, tensors, name, specs)
     _save(convert_to_tensor(prefix), convert_to_tensor(strings(names)), convert_to_tensor(strings(specs)), *tensors)
     return None
@@ -86,7 +86,7 @@ def restore_v2(prefix, tensor_names, shape_and_slices, dtypes, name: str | None 
     """The tensors of those names in the checkpoint of a prefix, or slices of them."""
     names, specs = listed(tensor_names), listed(shape_and_slices)
     kinds = [as_dtype(each) for each in dtypes]
-    if control.staged(prefix):
+    if staging.staged(prefix):
         if len(specs) != len(names):
             raise ValueError(
                 f"Dimension 0 in both shapes must be equal, but are {len(names)} and {len(specs)}. Shapes are "
@@ -111,7 +111,7 @@ def merge_v2_checkpoints(
     """Joins the checkpoints of several prefixes under one."""
     inputs = [convert_to_tensor(checkpoint_prefixes), convert_to_tensor(destination_prefix)]
     graph = context.current_graph()
-    if control.staged(*inputs) and graph is not None:
+    if staging.staged(*inputs) and graph is not None:
         flat = tuple(building.as_symbolic(graph, x) for x in inputs)
         attrs = {"delete_old_dirs": delete_old_dirs, "allow_missing_files": allow_missing_files}
         return graph.add("MergeV2Checkpoints", None, flat, (None, None), attrs, name or "MergeV2Checkpoints")

@@ -77,6 +77,12 @@ def _memory_info() -> dict[str, int]:
     return {"current": stats["live"], "peak": stats["peak"]}
 
 
+def _give(kind: type, **members: Any) -> None:
+    """Let a class of the native core have attributes that are written in Python."""
+    for name, member in members.items():
+        setattr(kind, name, member)
+
+
 def _bind() -> None:
     _register_dtypes()
     _native.set_hook("error_from_code", errors.from_code)
@@ -86,8 +92,7 @@ def _bind() -> None:
     _native.set_hook("to_repr", _to_repr)
     _native.set_hook("to_format", _to_format)
     with contextlib.suppress(TypeError):  # where the type is closed, notebooks show the repr
-        _native.EagerTensor._repr_html_ = _to_html
-        _native.EagerTensor._shape_as_list = _shape_as_list  # type: ignore[attr-defined]
+        _give(_native.EagerTensor, _repr_html_=_to_html, _shape_as_list=_shape_as_list)
     tensor_spec.register_tensor_class(_native.Tensor)
     context.on_device_change.append(_native.set_device_scope)
     context.on_tensor_equality_change.append(_native.set_tensor_equality)
@@ -101,13 +106,18 @@ def _bind() -> None:
 
 def _tensor_parts() -> None:
     """Let tensors have the half-public attributes that libraries ask for."""
-    tensor: Any = _native.EagerTensor
-    tensor._numpy = tensor.numpy
-    tensor._shape = property(lambda self: self.shape)
-    tensor._dtype = property(lambda self: self.dtype)
-    tensor._rank = lambda self: self.ndim
-    tensor._shape_tuple = lambda self: tuple(self.shape.as_list())
-    _native.Tensor._matmul = lambda self, *args, **kwargs: providers.load("operators").matmul(self, *args, **kwargs)  # type: ignore[attr-defined]
+    _give(
+        _native.EagerTensor,
+        _numpy=_native.EagerTensor.numpy,
+        _shape=property(lambda self: self.shape),
+        _dtype=property(lambda self: self.dtype),
+        _rank=lambda self: self.ndim,
+        _shape_tuple=lambda self: tuple(self.shape.as_list()),
+    )
+    _give(
+        _native.Tensor,
+        _matmul=lambda self, *args, **kwargs: providers.load("operators").matmul(self, *args, **kwargs),
+    )
 
 
 # The methods that libraries give to classes of theirs which are like tensors; `operator_methods` has them as functions.

@@ -13,8 +13,8 @@ from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.specs.tensor_spec import TypeSpec
 from tapeflow.data import element
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 
 if TYPE_CHECKING:
     from tapeflow.core.specs.tensor_spec import TensorSpec

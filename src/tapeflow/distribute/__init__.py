@@ -3,6 +3,14 @@
 import importlib
 from typing import Any
 
+from tapeflow.distribute.current import (
+    experimental_set_strategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from tapeflow.distribute.extended import StrategyExtended
 from tapeflow.distribute.inputs import (
     DistributedDataset,
     DistributedIterator,
@@ -18,22 +26,14 @@ from tapeflow.distribute.reducing import (
     ReduceOp,
     ReductionToOneDevice,
 )
+from tapeflow.distribute.replica_context import ReplicaContext
 from tapeflow.distribute.strategies import (
     MirroredStrategy,
     MultiWorkerMirroredStrategy,
     OneDeviceStrategy,
     ParameterServerStrategy,
 )
-from tapeflow.distribute.strategy import (
-    ReplicaContext,
-    Strategy,
-    StrategyExtended,
-    experimental_set_strategy,
-    get_replica_context,
-    get_strategy,
-    has_strategy,
-    in_cross_replica_context,
-)
+from tapeflow.distribute.strategy import Strategy
 from tapeflow.distribute.tpu_strategy import TPUStrategy
 from tapeflow.distribute.values import DistributedValues
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core import config
+from tapeflow.distribute.current import _default_strategy
 from tapeflow.distribute.strategies import (
     CentralStorageStrategy,
     MirroredStrategy,
@@ -14,7 +15,6 @@ from tapeflow.distribute.strategies import (
     OneDeviceStrategy,
     ParameterServerStrategy,
 )
-from tapeflow.distribute.strategy import _default_strategy
 
 
 class NamedDistribution:

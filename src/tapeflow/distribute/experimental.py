@@ -1,6 +1,7 @@
 """`tf.distribute.experimental`."""
 
 from tapeflow.distribute import coordinator, partitioners
+from tapeflow.distribute.extended import ValueContext
 from tapeflow.distribute.options import CommunicationImplementation, CommunicationOptions
 from tapeflow.distribute.options import CommunicationImplementation as CollectiveCommunication
 from tapeflow.distribute.options import CommunicationOptions as CollectiveHints
@@ -9,7 +10,6 @@ from tapeflow.distribute.strategies import CentralStorageStrategy, ParameterServ
 from tapeflow.distribute.strategies import (
     ExperimentalMultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
 )
-from tapeflow.distribute.strategy import ValueContext
 from tapeflow.distribute.tpu_strategy import ExperimentalTPUStrategy as TPUStrategy
 
 __all__ = [

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tapeflow.core import replicas
-from tapeflow.distribute.strategy import Strategy, get_replica_context
+from tapeflow.distribute.current import get_replica_context
+from tapeflow.distribute.strategy import Strategy
 
 
 def strategy_supports_no_merge_call() -> bool:

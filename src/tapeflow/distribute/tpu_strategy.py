@@ -8,8 +8,8 @@ from typing import Any
 from tapeflow.core import config, context
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import boundaries
+from tapeflow.distribute.extended import StrategyExtended
 from tapeflow.distribute.strategies import MirroredStrategy
-from tapeflow.distribute.strategy import StrategyExtended
 from tapeflow.distribute.tpu_resolver import TPUClusterResolver
 from tapeflow.function.function import ConcreteFunction, Function
 

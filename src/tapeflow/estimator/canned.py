@@ -15,7 +15,7 @@ from tapeflow.estimator.heads import Classes, Numbers
 from tapeflow.estimator.spec import ModeKeys
 from tapeflow.graph.build.derivatives import gradients_v1 as gradients
 from tapeflow.graph.default_graph import get_default_graph
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.nn.activation import relu
 from tapeflow.v1 import feature_column, losses
 from tapeflow.v1.layers import functions as layers

@@ -24,7 +24,7 @@ from tapeflow.estimator.run_config import RunConfig
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.run.session import Session
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.random.seed import set_seed as set_random_seed
 from tapeflow.saved_model.builder import SavedModelBuilder
 from tapeflow.train import Saver, create_global_step, latest_checkpoint, load_checkpoint

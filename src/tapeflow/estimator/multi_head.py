@@ -10,7 +10,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.estimator.public_heads import PublicHead, train_op_of
 from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
 from tapeflow.ops.array.joining import split
-from tapeflow.ops.control.flow import no_op
+from tapeflow.ops.control.grouping import no_op
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.v1.metrics import mean
 

@@ -17,7 +17,7 @@ from tapeflow.estimator.spec import EstimatorSpec
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.graph.build.derivatives import gradients_v1 as gradients
 from tapeflow.ops.array.layout import squeeze_v1 as squeeze
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import greater

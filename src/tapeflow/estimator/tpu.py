@@ -18,7 +18,7 @@ from tapeflow.estimator.spec import EstimatorSpec, ModeKeys
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.tpu import replication
 
 __all__ = ["InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec"]

@@ -12,7 +12,8 @@ from tapeflow.ops.array import layout
 from tapeflow.ops.array.sizes import rank as rank_of
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_positive
-from tapeflow.ops.control.flow import cond, control_dependencies
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.sparse import conversion, shaping
 

@@ -26,7 +26,7 @@ from tapeflow.graph.build import tracing
 from tapeflow.graph.func_graph import FuncGraph, copy_handle, own_collections
 from tapeflow.graph.interchange import function_attributes
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph

@@ -14,7 +14,7 @@ from tapeflow.graph.control_flow import flow as control
 from tapeflow.graph.nodes import python_ops, resource_nodes
 from tapeflow.graph.run import errors_at, planning, session
 from tapeflow.ops import operators
-from tapeflow.ops.control import flow as eager_flow
+from tapeflow.ops.control import staging
 from tapeflow.ops.state import resource_op, variable
 
 
@@ -38,7 +38,7 @@ def _drawing() -> ModuleType:
 
 services.register(services.Services(building, derivatives.gradients, _graph_def, _library_nodes, _drawing))
 context.register_default_graph(default_graph.default_graph)
-eager_flow.register_staging(control.Staging)
+staging.register_staging(control.Staging)
 variable.register_creation(variables.Creation)
 resource_op.register_build(resource_nodes.build)
 tensor.register_evaluation(session.evaluate)

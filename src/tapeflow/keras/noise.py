@@ -13,7 +13,7 @@ from tapeflow.ops.nn.dropout import dropout as nn_dropout
 from tapeflow.ops.random import functions
 
 if TYPE_CHECKING:
-    from tapeflow.keras.layers.core import Dropout
+    from tapeflow.keras.layers.core.dropout import Dropout
 
 
 def states_of_generators(values):

@@ -11,7 +11,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, initializers, regularizers
 from tapeflow.keras.engine.model import Model
-from tapeflow.keras.layers.core import Dense
+from tapeflow.keras.layers.core.dense import Dense
 
 
 @public_methods

@@ -21,7 +21,7 @@ from tapeflow.lite import mlir_text
 from tapeflow.lite.lowering import ConverterError
 from tapeflow.lite.values import Call, ListValue, Value
 from tapeflow.ops import partial_values, shape_inference, shapes
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 
 # Checks of values, which the runtime of TensorFlow Lite does not have.
 _DROPPED = frozenset(["Assert", NoOp.name])

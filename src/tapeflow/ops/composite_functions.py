@@ -14,7 +14,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.linalg import matmul as dense_matmul
 from tapeflow.ops.math import casting

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import uuid
 from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.public import public, public_methods
+from tapeflow.saved_model import constants
 from tapeflow.saved_model.constants import FINGERPRINT_FILENAME
 
 _NUMBERS = (
@@ -76,3 +79,29 @@ def read_fingerprint(export_dir):
             return Fingerprint.from_proto(file.read())
     except (OSError, DecodeError) as error:
         raise FingerprintException(f"Unable to read fingerprint: {path}: {error}.") from None
+
+
+def fingerprint_of(meta: Any, data: bytes, variables: str) -> bytes:
+    """Numbers that tell one model from another."""
+    with open(
+        os.path.join(variables, f"{constants.VARIABLES_FILENAME}.index"), "rb"
+    ) as file:
+        index = file.read()
+
+    def number(content: bytes) -> int:
+        return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+    signatures = b"".join(
+        key.encode() + meta.signature_def[key].SerializeToString(deterministic=True)
+        for key in sorted(meta.signature_def)
+    )
+    made = protos.FingerprintDef(
+        saved_model_checksum=number(data),
+        graph_def_program_hash=number(meta.graph_def.SerializeToString(deterministic=True)),
+        signature_def_hash=number(signatures),
+        saved_object_graph_hash=number(meta.object_graph_def.SerializeToString(deterministic=True)),
+        checkpoint_hash=number(index),
+        uuid=str(uuid.uuid4().int >> 64),
+    )
+    made.version.producer = 1
+    return made.SerializeToString()

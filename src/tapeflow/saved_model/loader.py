@@ -18,7 +18,7 @@ from tapeflow.graph.build.variable_initializers import (
 )
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.variable_defs import prepend_scope
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.lookup import nodes as lookup_nodes  # noqa: F401 (the tables that models have)
 from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.saved_model import constants, reading

@@ -17,7 +17,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.interchange import attributes
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.rows import AssignVariableOp, ReadVariableOp
 from tapeflow.saved_model import structures

@@ -12,8 +12,9 @@ from tapeflow.core import context
 from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import reading
 from tapeflow.saved_model.load_context import load_context
-from tapeflow.saved_model.loading import Loader, only
+from tapeflow.saved_model.loading import only
 from tapeflow.saved_model.options import LoadOptions
+from tapeflow.saved_model.restored.loader import Loader
 
 
 def load_partial(export_dir: Any, filters: Any, tags: Any = None, options: Any = None) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import uuid
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,7 @@ import numpy as np
 from tapeflow import _native, protos
 from tapeflow.checkpoint import following as trackable
 from tapeflow.checkpoint.bundle_writing import write_bundle
-from tapeflow.checkpoint.object_graph import OBJECT_GRAPH_KEY, VALUE, Saved, parts_of, values_of
-from tapeflow.checkpoint.object_writing import session_of
+from tapeflow.checkpoint.object_graph import VALUE, parts_of, values_of
 from tapeflow.core import context, dtypes, release
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.files import file_system
@@ -27,16 +24,18 @@ from tapeflow.core.variables import shared_name_of
 from tapeflow.function.concrete import ConcreteFunction
 from tapeflow.function.function import Function
 from tapeflow.graph.interchange import attributes
-from tapeflow.graph.op_defs import messages as op_defs
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import constants, function_writing, revived_types, structures, tables
 from tapeflow.saved_model.assets import Asset
+from tapeflow.saved_model.descriptions import describe_variable, identifier_of, list_ops, node_name
+from tapeflow.saved_model.fingerprint import fingerprint_of
 from tapeflow.saved_model.function_writing import FunctionWriter
 from tapeflow.saved_model.gradient_writing import CapturedTensor
 from tapeflow.saved_model.main_graph import Contents, MainGraph
 from tapeflow.saved_model.object_view import Constant, ObjectView, captures_of, value_of
 from tapeflow.saved_model.options import SaveOptions, VariablePolicy
+from tapeflow.saved_model.saved_values import ValuesToSave
 from tapeflow.saved_model.signatures import (
     SignatureFunction,
     SignatureMap,
@@ -132,7 +131,7 @@ class _Saving:
         self._write_captured()
         self._write_tables()
         signatures = self._signatures()
-        checkpoint = _Checkpoint(self.view)
+        checkpoint = ValuesToSave(self.view)
         message = protos.SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
         meta = message.meta_graphs.add()
         self._write_objects()
@@ -226,7 +225,7 @@ class _Saving:
                 if self.options.experimental_variable_policy is not VariablePolicy.NONE:
                     device = value.device or ""
                 self.handles[number] = self.graph.variable(
-                    _node_name(shared_name_of(value)), value.dtype.base_dtype, value.shape, device
+                    node_name(shared_name_of(value)), value.dtype.base_dtype, value.shape, device
                 )
 
     def _file_of(self, asset: Asset) -> str:
@@ -281,7 +280,7 @@ class _Saving:
             )
         return made
 
-    def _saver(self, checkpoint: _Checkpoint) -> Any:
+    def _saver(self, checkpoint: ValuesToSave) -> Any:
         saved, contents = [], []
         for key, number in checkpoint.variables:
             value = self.view.objects[number]
@@ -314,7 +313,7 @@ class _Saving:
 
     def _describe(self, node: Any, number: int, value: Any) -> None:
         if isinstance(value, Variable):
-            _describe_variable(node.variable, value, self.options)
+            describe_variable(node.variable, value, self.options)
         elif isinstance(value, Constant):
             node.constant.operation = self.handles[number]
             node.registered_name = "tf.TrackableConstant"
@@ -345,7 +344,7 @@ class _Saving:
             if known is not None:
                 node.user_object.CopyFrom(known)
                 return
-            node.user_object.identifier = _identifier(value)
+            node.user_object.identifier = identifier_of(value)
             node.user_object.version.producer = 1
             node.user_object.version.min_consumer = 1
             node.user_object.metadata = getattr(value, "_tracking_metadata", "")
@@ -387,7 +386,7 @@ class _Saving:
         meta.graph_def.library.function.extend(self.functions.library.values())
         for each in self.functions.gradients:
             meta.graph_def.library.registered_gradients.add(gradient_func=each.name, registered_op_type=each.type)
-        _list_ops(info.stripped_op_list, meta.graph_def)
+        list_ops(info.stripped_op_list, meta.graph_def)
         for tensor, filename in self.graph.assets:
             asset = meta.asset_file_def.add(filename=filename)
             asset.tensor_info.name = tensor
@@ -401,7 +400,7 @@ class _Saving:
         meta.collection_def[constants.MAIN_OP_KEY].node_list.value.append(main)
         meta.object_graph_def.CopyFrom(self.objects)
 
-    def _write(self, message: Any, checkpoint: _Checkpoint) -> None:
+    def _write(self, message: Any, checkpoint: ValuesToSave) -> None:
         """Writes what the model needs first, and the model itself last: what a crash leaves is no model."""
         variables = os.path.join(self.folder, constants.VARIABLES_DIRECTORY)
         os.makedirs(variables, exist_ok=True)
@@ -416,103 +415,8 @@ class _Saving:
         replace_file(os.path.join(self.folder, constants.SAVED_MODEL_FILENAME_PB), data, synced=True)
         replace_file(
             os.path.join(self.folder, constants.FINGERPRINT_FILENAME),
-            _fingerprint(message.meta_graphs[0], data, variables),
+            fingerprint_of(message.meta_graphs[0], data, variables),
             synced=True,
         )
 
 
-class _Checkpoint:
-    """The values of a model: variables by key, and the contents of tables.
-
-    Attributes:
-      variables, tables: pairs of a key and the number of the object.
-    """
-
-    def __init__(self, view: ObjectView):
-        self.view = view
-        self.saved = Saved(view.root, view)
-        self.variables: list[tuple[str, int]] = []
-        self.tables: list[tuple[str, int]] = []
-        for key, number in self.saved.keys_of_objects:
-            if isinstance(view.objects[number], Variable):
-                self.variables.append((key, number))
-            elif tables.is_resource(view.objects[number]):
-                self.tables.append((key, number))
-
-    def tensors(self) -> dict[str, Any]:
-        found = {key: read() for key, read in self.saved.values.items()}
-        of_graph = {key: v for key, v in found.items() if isinstance(v, Variable)}
-        if of_graph:
-            found |= session_of(None).run(of_graph)
-        found = {
-            key: np.asarray(value, object) if isinstance(value, (str, bytes)) else value
-            for key, value in found.items()
-        }
-        return {**found, OBJECT_GRAPH_KEY: np.asarray(self.saved.graph, object)}
-
-
-def _describe_variable(made: Any, variable: Any, options: SaveOptions) -> None:
-    made.dtype = variable.dtype.base_dtype.as_datatype_enum
-    made.shape.CopyFrom(attributes.of(TensorShape(variable.shape), "shape").shape)
-    made.trainable = variable.trainable
-    made.synchronization = variable.synchronization.value
-    made.aggregation = variable.aggregation.value
-    made.name = shared_name_of(variable)
-    if options.experimental_variable_policy is not VariablePolicy.NONE:
-        made.device = variable.device or ""
-
-
-def _identifier(value: Any) -> str:
-    if isinstance(value, SignatureMap):
-        return "signature_map"
-    if isinstance(value, tuple):
-        return "trackable_tuple_wrapper"
-    if isinstance(value, list):
-        return "trackable_list_wrapper"
-    if isinstance(value, dict):
-        return "trackable_dict_wrapper"
-    if hasattr(value, "get_slot_names"):
-        return "optimizer"
-    identifier = getattr(value, "_saved_identifier", None) or getattr(value, "_object_identifier", None)
-    return str(identifier or "_generic_user_object")
-
-
-def _node_name(name: str) -> str:
-    """A name that a node can have."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "_./-\\>") else "_" for c in name)
-    return plain if plain[:1].isalnum() or plain[:1] == "." else f"v{plain}"
-
-
-def _list_ops(made: Any, graph_def: Any) -> None:
-    """The definitions of the ops of a graph and its functions."""
-    library = {function.signature.name for function in graph_def.library.function}
-    kinds = {node.op for node in graph_def.node}
-    for function in graph_def.library.function:
-        kinds |= {node.op for node in function.node_def}
-    made.op.extend(op_defs.op_def(kind) for kind in sorted(kinds - library) if op_defs.known(kind))
-
-
-def _fingerprint(meta: Any, data: bytes, variables: str) -> bytes:
-    """Numbers that tell one model from another."""
-    with open(
-        os.path.join(variables, f"{constants.VARIABLES_FILENAME}.index"), "rb"
-    ) as file:
-        index = file.read()
-
-    def number(content: bytes) -> int:
-        return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
-
-    signatures = b"".join(
-        key.encode() + meta.signature_def[key].SerializeToString(deterministic=True)
-        for key in sorted(meta.signature_def)
-    )
-    made = protos.FingerprintDef(
-        saved_model_checksum=number(data),
-        graph_def_program_hash=number(meta.graph_def.SerializeToString(deterministic=True)),
-        signature_def_hash=number(signatures),
-        saved_object_graph_hash=number(meta.object_graph_def.SerializeToString(deterministic=True)),
-        checkpoint_hash=number(index),
-        uuid=str(uuid.uuid4().int >> 64),
-    )
-    made.version.producer = 1
-    return made.SerializeToString()

@@ -15,7 +15,9 @@ from tapeflow.core import dtypes
 from tapeflow.core.context import current_graph, executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.control.flow import cond, no_op, py_function
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.grouping import no_op
+from tapeflow.ops.control.py_functions import py_function
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.static import static_value
 from tapeflow.summary.events import EventFile

@@ -26,7 +26,7 @@ from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.lite.converter import TFLiteConverter
 from tapeflow.lite.interpreter import Interpreter
-from tapeflow.ops.control.flow import numpy_function, py_function
+from tapeflow.ops.control.py_functions import numpy_function, py_function
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph

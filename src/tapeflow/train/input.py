@@ -9,7 +9,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.context import name_scope
 from tapeflow.core.public import names_itself, public
-from tapeflow.ops.control.flow import cond_v1, group, no_op
+from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.control.grouping import group, no_op
 from tapeflow.ops.indexing.boolean_mask import boolean_mask_v1
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast

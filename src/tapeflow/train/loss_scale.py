@@ -13,7 +13,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies, group, no_op
+from tapeflow.ops.control.grouping import control_dependencies, group, no_op
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where

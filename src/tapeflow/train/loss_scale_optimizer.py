@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow.core import replicas
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import boundaries
-from tapeflow.ops.control.flow import group, no_op
+from tapeflow.ops.control.grouping import group, no_op
 from tapeflow.ops.control.smart_cond import smart_cond
 from tapeflow.ops.math.casting import cast
 from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale

@@ -12,7 +12,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable, VariableV1

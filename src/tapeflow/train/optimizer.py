@@ -16,7 +16,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.construction import fill, zeros
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.protocol import Protocol

@@ -15,7 +15,7 @@ from tapeflow.graph.build.variable_initializers import (
     report_uninitialized_variables,
 )
 from tapeflow.graph.default_graph import get_default_graph
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.io.summary_rows import MergeSummary
 from tapeflow.ops.lookup.tables import tables_initializer
 

@@ -21,7 +21,7 @@ from tapeflow.graph.build.variable_initializers import (
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange.writing import write_graph
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.lookup.tables import tables_initializer
 from tapeflow.summary.file_writer import FileWriter
 from tapeflow.train.coordinator import Coordinator, LooperThread

@@ -10,7 +10,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.graph.build.collections import global_variables
 from tapeflow.graph.build.variable_initializers import report_uninitialized_variables
 from tapeflow.ops.array.construction import fill
-from tapeflow.ops.control.flow import control_dependencies, group, no_op
+from tapeflow.ops.control.grouping import control_dependencies, group, no_op
 from tapeflow.ops.queue.accumulator import ConditionalAccumulator, SparseConditionalAccumulator
 from tapeflow.ops.queue.queues import FIFOQueue
 from tapeflow.ops.state.variable import VariableV1

@@ -12,8 +12,9 @@ from tapeflow.core.public import names_itself, public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.sizes import rank, shape
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import cond, control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.casting import cast

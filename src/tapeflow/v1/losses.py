@@ -15,7 +15,8 @@ from tapeflow.ops.array.layout import squeeze
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.rows import identity, stop_gradient
 from tapeflow.ops.array.sizes import rank
-from tapeflow.ops.control.flow import cond, control_dependencies
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.arithmetic import minimum, squared_difference
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, not_equal

@@ -6,7 +6,7 @@ from tapeflow.api import api
 from tapeflow.core import context
 from tapeflow.core.public import public
 from tapeflow.graph.default_graph import get_default_graph
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.math.check import check_numerics
 
 

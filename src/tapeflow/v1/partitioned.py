@@ -16,7 +16,7 @@ from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.slicing import slice_
 from tapeflow.ops.io.save_slice import SaveSliceInfo
 from tapeflow.ops.state import partitioning

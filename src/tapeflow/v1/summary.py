@@ -14,7 +14,7 @@ from tapeflow.core.annotations import Collections, Tensor, TensorLike
 from tapeflow.core.context import current_graph, executing_eagerly, name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, public
-from tapeflow.graph.build.building import name_after_scope
+from tapeflow.graph.build.naming import name_after_scope
 from tapeflow.ops.io import summary_rows as rows
 from tapeflow.ops.io import summary_values
 from tapeflow.summary.file_writer import FileWriter, FileWriterCache

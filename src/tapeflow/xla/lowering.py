@@ -20,7 +20,7 @@ from tapeflow.graph.run.placement import Part
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.like import ZerosLike
 from tapeflow.ops.array.stacking import Pack
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.math.arithmetic import Add, AddV2
 from tapeflow.ops.random import distributions as random

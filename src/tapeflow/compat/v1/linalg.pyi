@@ -54,13 +54,13 @@ from tapeflow.ops.linear_operator.blocks import LinearOperatorBlockLowerTriangul
 from tapeflow.ops.linear_operator.circulant import LinearOperatorCirculant as LinearOperatorCirculant
 from tapeflow.ops.linear_operator.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
 from tapeflow.ops.linear_operator.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
+from tapeflow.ops.linear_operator.identity import LinearOperatorIdentity as LinearOperatorIdentity
+from tapeflow.ops.linear_operator.identity import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
+from tapeflow.ops.linear_operator.identity import LinearOperatorZeros as LinearOperatorZeros
 from tapeflow.ops.linear_operator.low_rank import LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate
 from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag as LinearOperatorDiag
 from tapeflow.ops.linear_operator.matrix import LinearOperatorFullMatrix as LinearOperatorFullMatrix
-from tapeflow.ops.linear_operator.matrix import LinearOperatorIdentity as LinearOperatorIdentity
 from tapeflow.ops.linear_operator.matrix import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
-from tapeflow.ops.linear_operator.matrix import LinearOperatorScaledIdentity as LinearOperatorScaledIdentity
-from tapeflow.ops.linear_operator.matrix import LinearOperatorZeros as LinearOperatorZeros
 from tapeflow.ops.linear_operator.structured import LinearOperatorHouseholder as LinearOperatorHouseholder
 from tapeflow.ops.linear_operator.structured import LinearOperatorPermutation as LinearOperatorPermutation
 from tapeflow.ops.linear_operator.structured import LinearOperatorToeplitz as LinearOperatorToeplitz

@@ -9,7 +9,7 @@ from typing import Any
 from tapeflow.checkpoint.saveables import SaveableObject, SaveSpec
 from tapeflow.core.annotations import DTypeLike
 from tapeflow.core.tracking.trackable import Trackable
-from tapeflow.ops.control.flow import no_op
+from tapeflow.ops.control.grouping import no_op
 
 __all__ = ["split_dependency"]
 

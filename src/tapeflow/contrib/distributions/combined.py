@@ -12,7 +12,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax

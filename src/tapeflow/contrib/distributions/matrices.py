@@ -18,7 +18,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.sizes import shape as shape_of
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt
 

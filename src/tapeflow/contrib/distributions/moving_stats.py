@@ -9,7 +9,7 @@ from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.elementwise import log, log1p, square
 from tapeflow.ops.math.reductions import reduce_logsumexp
 from tapeflow.v1 import initializers

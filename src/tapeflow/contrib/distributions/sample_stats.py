@@ -17,7 +17,7 @@ from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.transposing import transpose
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.control.shape_assertions import assert_rank_v1 as assert_rank
 from tapeflow.ops.math.arithmetic import minimum
 from tapeflow.ops.math.casting import cast

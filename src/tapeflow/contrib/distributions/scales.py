@@ -22,7 +22,7 @@ from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.v1.distributions.base import checked
 
 __all__ = ["diag_scale", "is_diagonal", "scale_vectors", "solve_vectors", "tril_scale"]

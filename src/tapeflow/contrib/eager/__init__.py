@@ -63,7 +63,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.iteration.iterating import Iterator
 from tapeflow.function.defun import defun
 from tapeflow.function.function import function
-from tapeflow.ops.control.flow import py_function as py_func
+from tapeflow.ops.control.py_functions import py_function as py_func
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.global_step import get_or_create_global_step
 from tapeflow.v1.graph_callable import graph_callable

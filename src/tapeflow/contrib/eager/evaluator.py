@@ -15,7 +15,7 @@ from tapeflow.core import context
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.function.defun import defun
 from tapeflow.graph.run.session import get_default_session
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 
 if TYPE_CHECKING:
     from tapeflow.data.dataset import Dataset

@@ -17,7 +17,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.function.defun import defun
 from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.control.assertions import assert_equal
-from tapeflow.ops.control.flow import cond, group
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast

@@ -73,7 +73,7 @@ from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
-from tapeflow.ops.control.flow import py_func
+from tapeflow.ops.control.py_functions import py_func
 from tapeflow.ops.control.shape_assertions import assert_scalar
 from tapeflow.ops.control.type_assertions import assert_same_float_dtype, is_numeric_tensor
 from tapeflow.ops.math.monotonic import is_non_decreasing, is_strictly_increasing

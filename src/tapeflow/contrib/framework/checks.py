@@ -7,8 +7,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.sizes import shape
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import case, cond, control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.flow import case, cond
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reductions import reduce_all, reduce_sum

@@ -18,7 +18,7 @@ from tapeflow.graph.build.placeholders import placeholder
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
 from tapeflow.ops.array.construction import zeros
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.train.global_step import (
     assert_global_step,

@@ -25,7 +25,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.sizes import size as size_of
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where

@@ -10,7 +10,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where

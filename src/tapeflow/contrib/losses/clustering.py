@@ -16,8 +16,8 @@ from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tensor_diagonal import tensor_diag as diag
 from tapeflow.ops.array.transposing import transpose
-from tapeflow.ops.control.flow import py_func
 from tapeflow.ops.control.printing import Print
+from tapeflow.ops.control.py_functions import py_func
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.unique import unique
 from tapeflow.ops.linalg.matmul import matmul

@@ -19,7 +19,8 @@ from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import size
 from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal
-from tapeflow.ops.control.flow import cond_v1, control_dependencies, group
+from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.control.shape_assertions import assert_rank
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.indexing.gather import gather

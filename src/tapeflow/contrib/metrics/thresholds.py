@@ -15,7 +15,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.ranges import linspace
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax, argmin
 from tapeflow.ops.math.arithmetic import maximum

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow import train
 from tapeflow.graph.build.collections import global_variables
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 
 __all__ = ["MovingAverageOptimizer"]
 

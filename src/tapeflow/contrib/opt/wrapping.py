@@ -9,7 +9,8 @@ from tapeflow import train
 from tapeflow.core import context
 from tapeflow.core.annotations import Tensor, TensorLike, Variable
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.ops.control.flow import cond_v1, control_dependencies, group, no_op
+from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.control.grouping import control_dependencies, group, no_op
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.unique import unique
 from tapeflow.ops.math.clip import clip_by_global_norm, clip_by_norm, global_norm

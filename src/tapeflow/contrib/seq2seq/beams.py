@@ -20,7 +20,8 @@ from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.array.tiling import tile
-from tapeflow.ops.control.flow import cond, numpy_function
+from tapeflow.ops.control.flow import cond
+from tapeflow.ops.control.py_functions import numpy_function
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.top_k import top_k
 from tapeflow.ops.lists.tensor_array import TensorArray

@@ -13,7 +13,8 @@ from tapeflow.core.context import name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import CancelledError, OutOfRangeError
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops.control.flow import cond_v1, group, no_op
+from tapeflow.ops.control.flow import cond_v1
+from tapeflow.ops.control.grouping import group, no_op
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, greater_equal
 from tapeflow.ops.math.reductions import reduce_sum

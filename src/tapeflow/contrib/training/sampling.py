@@ -13,15 +13,15 @@ from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.control.assertions import (
-    Assert,
     assert_equal,
     assert_less,
     assert_less_equal,
     assert_non_negative,
     assert_positive,
 )
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal, not_equal

@@ -10,7 +10,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.graph.build.collections import GraphKeys, get_collection
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.flow import control_dependencies, group
+from tapeflow.ops.control.grouping import control_dependencies, group
 from tapeflow.ops.math.check import check_numerics
 from tapeflow.ops.math.clip import clip_by_norm, global_norm
 from tapeflow.train.global_step import get_or_create_global_step

@@ -23,7 +23,7 @@ from tapeflow.data.transform.tracing import Traced, of_elements, translated
 from tapeflow.data.transform.windows import in_memory
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_less
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where

@@ -23,8 +23,9 @@ from tapeflow.ops.array.sizes import shape_v1 as shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.array.transposing import transpose_v1 as transpose
-from tapeflow.ops.control.flow import control_dependencies, group, py_func
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
+from tapeflow.ops.control.grouping import control_dependencies, group
+from tapeflow.ops.control.py_functions import py_func
 from tapeflow.ops.indexing.gather import gather_v1 as gather
 from tapeflow.ops.indexing.gather_nd import gather_nd_v1 as gather_nd
 from tapeflow.ops.indexing.selection import searchsorted

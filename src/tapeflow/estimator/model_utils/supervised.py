@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tapeflow.core.convert import constant, is_tensor
 from tapeflow.estimator.export import ExportOutput
 from tapeflow.graph.operation import Operation
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.saved_model.signature_defs import (
     supervised_eval_signature_def,
     supervised_train_signature_def,

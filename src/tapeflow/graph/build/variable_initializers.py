@@ -15,7 +15,7 @@ from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import grouping, staging
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.math.logic import logical_not
 from tapeflow.ops.math.reductions import reduce_all
@@ -27,8 +27,8 @@ from tapeflow.ops.state import rows as state
 def variables_initializer(var_list: Sequence[Any], name: str | None = "init"):
     """An operation that gives the variables their initial values; eagerly they have them."""
     if var_list and not context.executing_eagerly():
-        return control.group(*[v.initializer for v in var_list], name=name)
-    return control.group(name=name)
+        return grouping.group(*[v.initializer for v in var_list], name=name)
+    return grouping.group(name=name)
 
 
 @api(v1="global_variables_initializer")
@@ -36,7 +36,7 @@ def variables_initializer(var_list: Sequence[Any], name: str | None = "init"):
 def global_variables_initializer():
     """An operation that initialises the variables of the default graph."""
     if context.executing_eagerly():
-        return control.no_op(name="global_variables_initializer")
+        return grouping.no_op(name="global_variables_initializer")
     return variables_initializer(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
 
 
@@ -45,7 +45,7 @@ def global_variables_initializer():
 def local_variables_initializer():
     """An operation that initialises the local variables of the default graph."""
     if context.executing_eagerly():
-        return control.no_op(name="local_variables_initializer")
+        return grouping.no_op(name="local_variables_initializer")
     return variables_initializer(get_default_graph().get_collection(GraphKeys.LOCAL_VARIABLES))
 
 
@@ -122,6 +122,6 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None):
                 )
 
     known = stack([v.is_initialized() for v in var_list])
-    return control.staging.effect(
+    return staging.nodes.effect(
         "Assert", check, [reduce_all(known), known], "assert_variables_initialized"
     )

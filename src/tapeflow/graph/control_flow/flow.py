@@ -23,7 +23,7 @@ from tapeflow.graph.nodes import python_ops, text_nodes
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 
 
 class Staging:

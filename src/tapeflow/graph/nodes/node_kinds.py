@@ -14,7 +14,7 @@ from tapeflow.graph.func_graph import copy_handle
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.resource import VarHandleOp
 
 _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Operation]

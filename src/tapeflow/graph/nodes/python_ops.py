@@ -17,8 +17,7 @@ from tapeflow.graph.build import building, gradients
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.graph.run.program import Instruction
-from tapeflow.ops.control import assertions
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import assert_op, py_functions
 from tapeflow.ops.math.casting import Cast
 from tapeflow.ops.validate import shape_text
 
@@ -106,7 +105,7 @@ def assertion(condition: Any, data: Any, summarize: int | None, name: str | None
                 None, None, f"In[0] should be a scalar: {shape_text(holds.shape.as_list())}"
             )
         if not holds:
-            raise assertions.failed_in_graph(shown, limit)
+            raise assert_op.failed_in_graph(shown, limit)
         return []
 
     inputs = [_truth(condition), *map(convert_to_tensor, data)]
@@ -143,7 +142,7 @@ def py_function(func: Callable[..., Any], inp: Any, Tout: Any, name: str | None)
                     dtypes.resource,
                 ):
                     tape.watch(v)
-            found = control.typed(func(*given), kinds)
+            found = py_functions.typed(func(*given), kinds)
         found = list(found) if isinstance(found, (list, tuple)) else [found]
         return [*found, _boxed((tape, given, found))]
 

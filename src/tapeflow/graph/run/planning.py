@@ -17,7 +17,7 @@ from tapeflow.graph.run.clustering import clustering
 from tapeflow.graph.run.order import needed
 from tapeflow.graph.run.program import Instruction, Program
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.resource_op import row_of
 
 # Gives the instructions of nodes without a row: type -> f(emitter, operation).

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from tapeflow.keras import activations
 from tapeflow.keras.activations import elu, relu
-from tapeflow.keras.backend.images import (
+from tapeflow.keras.backend.control import (
+    backend,
+    foldl,
+    foldr,
+    gradients,
+    map_fn,
+    name_scope,
+    print_tensor,
+    stop_gradient,
+)
+from tapeflow.keras.backend.convolutions import (
     conv1d,
     conv2d,
     conv2d_transpose,
@@ -12,72 +22,76 @@ from tapeflow.keras.backend.images import (
     depthwise_conv2d,
     local_conv1d,
     local_conv2d,
-    pool2d,
-    pool3d,
-    resize_images,
-    resize_volumes,
     separable_conv1d,
     separable_conv2d,
-    spatial_2d_padding,
-    spatial_3d_padding,
-    temporal_padding,
 )
-from tapeflow.keras.backend.math import (
-    abs,
-    backend,
-    batch_dot,
-    batch_normalization,
-    categorical_focal_crossentropy,
-    cos,
-    ctc_batch_cost,
-    ctc_decode,
-    ctc_label_dense_to_sparse,
-    equal,
-    exp,
-    foldl,
-    foldr,
-    gradients,
-    greater,
-    greater_equal,
+from tapeflow.keras.backend.ctc import ctc_batch_cost, ctc_decode, ctc_label_dense_to_sparse
+from tapeflow.keras.backend.dtypes import (
     is_float_dtype,
     is_int_dtype,
     is_sparse,
+    result_type,
+    to_dense,
+)
+from tapeflow.keras.backend.elementwise import (
+    abs,
+    cos,
+    equal,
+    exp,
+    greater,
+    greater_equal,
     less,
     less_equal,
     log,
-    map_fn,
     maximum,
     minimum,
-    name_scope,
-    normalize_batch_in_training,
     not_equal,
     pow,
-    print_tensor,
-    random_bernoulli,
-    random_binomial,
-    repeat,
-    reshape,
-    result_type,
     round,
-    shape,
     sigmoid,
     sign,
     sin,
     softplus,
     softsign,
     square,
-    standardize_dtype,
-    stop_gradient,
     tanh,
-    tile,
-    to_dense,
-    transpose,
+)
+from tapeflow.keras.backend.images import (
+    pool2d,
+    pool3d,
+    resize_images,
+    resize_volumes,
+    spatial_2d_padding,
+    spatial_3d_padding,
+    temporal_padding,
+)
+from tapeflow.keras.backend.networks import (
+    batch_dot,
+    batch_normalization,
+    bias_add,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    dot,
+    dropout,
+    in_top_k,
+    l2_normalize,
+    normalize_batch_in_training,
+    sparse_categorical_crossentropy,
 )
 from tapeflow.keras.backend.old_formulas import (
     binary_crossentropy,
     binary_focal_crossentropy,
     constant,
     hard_sigmoid,
+)
+from tapeflow.keras.backend.random import (
+    random_bernoulli,
+    random_binomial,
+    random_normal,
+    random_normal_variable,
+    random_uniform,
+    random_uniform_variable,
+    truncated_normal,
 )
 from tapeflow.keras.backend.reductions import (
     all,
@@ -97,30 +111,23 @@ from tapeflow.keras.backend.reductions import (
     sum,
     var,
 )
-from tapeflow.keras.backend.tensors import (
+from tapeflow.keras.backend.shaping import (
     batch_flatten,
-    bias_add,
-    categorical_crossentropy,
     concatenate,
-    dot,
-    dropout,
     expand_dims,
     flatten,
     gather,
-    in_top_k,
-    l2_normalize,
     one_hot,
     permute_dimensions,
-    random_normal,
-    random_normal_variable,
-    random_uniform,
-    random_uniform_variable,
+    repeat,
     repeat_elements,
+    reshape,
     reverse,
-    sparse_categorical_crossentropy,
+    shape,
     squeeze,
     stack,
-    truncated_normal,
+    tile,
+    transpose,
 )
 from tapeflow.keras.backend.values import (
     arange,
@@ -151,6 +158,7 @@ from tapeflow.keras.backend.values import (
     zeros,
     zeros_like,
 )
+from tapeflow.keras.dtype_names import standardize_dtype
 from tapeflow.keras.functions import function, placeholder
 from tapeflow.keras.layers.rnn.loop import rnn
 from tapeflow.keras.session import get_session, set_session

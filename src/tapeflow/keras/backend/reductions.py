@@ -11,7 +11,7 @@ from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.keras import settings
-from tapeflow.keras.backend.math import maximum
+from tapeflow.keras.backend.elementwise import maximum
 from tapeflow.ops.array.construction import zeros_like as zeros_like_of
 from tapeflow.ops.math.argmax import argmax as argmax_of
 from tapeflow.ops.math.argmax import argmin as argmin_of

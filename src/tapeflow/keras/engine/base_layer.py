@@ -36,7 +36,7 @@ from tapeflow.keras.unknown_arguments import explained, unknown_argument
 from tapeflow.ops.array.construction import zeros
 
 if TYPE_CHECKING:
-    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.core.dense import Dense
     from tapeflow.keras.layers.embeddings import Embedding
 
 _ARGUMENTS = {

@@ -11,7 +11,7 @@ from tapeflow.keras.engine.functional.inference import infer
 from tapeflow.keras.engine.functional.network import Network
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, Node, any_symbolic
 from tapeflow.keras.engine.shapes import as_shapes
-from tapeflow.keras.layers.core import InputLayer
+from tapeflow.keras.layers.core.input_layer import InputLayer
 
 
 class _OfLayers(type(Layer)):  # type: ignore[misc]

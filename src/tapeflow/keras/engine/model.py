@@ -29,7 +29,7 @@ from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4Quantization
 from tapeflow.keras.saving import serialization
 
 if TYPE_CHECKING:
-    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.core.dense import Dense
     from tapeflow.keras.layers.einsum_dense import EinsumDense
 
 

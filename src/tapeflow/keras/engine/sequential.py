@@ -22,7 +22,7 @@ from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.engine.input_spec import conformed
 from tapeflow.keras.engine.model import Model
 from tapeflow.keras.engine.tracking import Node, listed
-from tapeflow.keras.layers.core import InputLayer
+from tapeflow.keras.layers.core.input_layer import InputLayer
 from tapeflow.keras.layers.function_layer import Lambda
 from tapeflow.keras.registry import deserialize_in, to_config
 

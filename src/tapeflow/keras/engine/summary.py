@@ -16,7 +16,8 @@ from tapeflow.keras.optimizers.variables import in_order
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.layers.core import Dense, Dropout
+    from tapeflow.keras.layers.core.dense import Dense
+    from tapeflow.keras.layers.core.dropout import Dropout
 
 _CHAIN = (88, (0.45, 0.80, 1.0))
 _CONNECTED = (108, (0.3, 0.56, 0.74, 1.0))

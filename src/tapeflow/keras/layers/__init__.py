@@ -36,22 +36,21 @@ from tapeflow.keras.layers.convolution_transposed import (
     Conv3DTranspose,
 )
 from tapeflow.keras.layers.convolutional import Conv1D, Conv2D, Conv3D
-from tapeflow.keras.layers.core import (
-    Activation,
-    ActivityRegularization,
-    Dense,
+from tapeflow.keras.layers.core.dense import Dense
+from tapeflow.keras.layers.core.dropout import (
     Dropout,
-    Flatten,
-    Identity,
-    InputLayer,
-    Masking,
-    Permute,
-    RepeatVector,
-    Reshape,
     SpatialDropout1D,
     SpatialDropout2D,
     SpatialDropout3D,
 )
+from tapeflow.keras.layers.core.input_layer import InputLayer
+from tapeflow.keras.layers.core.same_shape import (
+    Activation,
+    ActivityRegularization,
+    Identity,
+    Masking,
+)
+from tapeflow.keras.layers.core.shaping import Flatten, Permute, RepeatVector, Reshape
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.keras.layers.embeddings import Embedding, ReversibleEmbedding
 from tapeflow.keras.layers.function_layer import Lambda
@@ -150,6 +149,7 @@ from tapeflow.keras.layers.resizing import (
     ZeroPadding3D,
 )
 from tapeflow.keras.layers.rnn.base import RNN
+from tapeflow.keras.layers.rnn.bidirectional import Bidirectional
 from tapeflow.keras.layers.rnn.cells import AbstractRNNCell
 from tapeflow.keras.layers.rnn.convolutional import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
 from tapeflow.keras.layers.rnn.convolutional_cell import ConvLSTMCell
@@ -159,7 +159,7 @@ from tapeflow.keras.layers.rnn.lstm import LSTM, CuDNNLSTM, LSTMCell
 from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.layers.saved_model_layer import TFSMLayer
-from tapeflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
+from tapeflow.keras.layers.wrappers import TimeDistributed, Wrapper
 from tapeflow.keras.old_names import leaves_out
 from tapeflow.keras.registry import namespaces as _namespaces
 from tapeflow.keras.registry import resolve as _resolve

@@ -10,7 +10,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
-from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.layers.core.same_shape import SameShape
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where

@@ -22,7 +22,7 @@ from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_equal
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 
 
 def require_same_batch(tensors: Sequence[Tensor], columns: Sequence[Any]) -> None:

@@ -11,7 +11,7 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.core.dense import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.array.layout import reshape, squeeze

@@ -14,7 +14,7 @@ from tapeflow.keras.engine import checks
 from tapeflow.keras.engine.autocast import plain
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.masking import set_mask
-from tapeflow.keras.layers.core import refuse_unknown_kinds
+from tapeflow.keras.layers.core.dense import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.array.layout import expand_dims

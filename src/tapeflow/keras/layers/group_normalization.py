@@ -12,7 +12,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.layers.core.same_shape import SameShape
 from tapeflow.keras.layers.wrappers import Wrapper
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import stop_gradient

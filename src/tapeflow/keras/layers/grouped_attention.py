@@ -22,7 +22,7 @@ from tapeflow.keras.layers.attention import (
     require_no_dropout,
     size_of,
 )
-from tapeflow.keras.layers.core import Dropout
+from tapeflow.keras.layers.core.dropout import Dropout
 from tapeflow.keras.layers.einsum_dense import EinsumDense
 from tapeflow.ops.array.layout import expand_dims
 from tapeflow.ops.array.sizes import shape as shape_of

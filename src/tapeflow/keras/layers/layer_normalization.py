@@ -10,7 +10,7 @@ from tapeflow.core.annotations import Tensor, Variable
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
-from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.layers.core.same_shape import SameShape
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.math.casting import cast

@@ -10,7 +10,7 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.backend.math import result_type
+from tapeflow.keras.backend.dtypes import result_type
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.ops.array.broadcasting import broadcast_to

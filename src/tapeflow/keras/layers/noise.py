@@ -8,7 +8,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.release import keras_2
 from tapeflow.keras import settings
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.layers.core.same_shape import SameShape
 from tapeflow.keras.noise import GeneratorOfNoise, NoiseSource
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.casting import cast

@@ -17,14 +17,14 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import constraints, initializers, regularizers
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.engine.phases import by_phase
-from tapeflow.keras.layers.core import SameShape
+from tapeflow.keras.layers.core.same_shape import SameShape
 from tapeflow.ops.array.construction import ones, ones_like, zeros, zeros_like
 from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.rows import identity, stop_gradient
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.sizes import size as size_of
 from tapeflow.ops.array.transposing import transpose
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.arithmetic import maximum, minimum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt

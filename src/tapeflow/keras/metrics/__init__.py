@@ -66,7 +66,7 @@ from tapeflow.keras.metrics.averages import (
     SquaredHinge,
     TopKCategoricalAccuracy,
 )
-from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper, MeanTensor, Metric, Sum
+from tapeflow.keras.metrics.base import Metric
 from tapeflow.keras.metrics.confusion import (
     FalseNegatives,
     FalsePositives,
@@ -86,6 +86,7 @@ from tapeflow.keras.metrics.functions import (
     sparse_top_k_categorical_accuracy,
     top_k_categorical_accuracy,
 )
+from tapeflow.keras.metrics.means import Mean, MeanMetricWrapper, MeanTensor, Sum
 from tapeflow.keras.metrics.operating_points import (
     PrecisionAtRecall,
     RecallAtPrecision,

@@ -11,7 +11,7 @@ from tapeflow.keras import docstrings, losses
 from tapeflow.keras.classes_of_functions import class_of
 from tapeflow.keras.losses import squeeze_or_expand
 from tapeflow.keras.metrics import functions, ragged
-from tapeflow.keras.metrics.base import Mean, MeanMetricWrapper
+from tapeflow.keras.metrics.means import Mean, MeanMetricWrapper
 from tapeflow.ops.math.arithmetic import squared_difference
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import sqrt

@@ -1,9 +1,10 @@
-"""Splits along one axis, named axes, and other dtypes for the same bytes."""
+"""Splits, named axes, and other dtypes for the same bytes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -11,8 +12,8 @@ from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import floats, operation, static_rank, tensor
 from tapeflow.keras.ops.elementwise import imag, real
-from tapeflow.keras.ops.shaping import split
 from tapeflow.ops.array.bitcast import bitcast as tf_bitcast
+from tapeflow.ops.array.joining import split as tf_split
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.array.stacking import stack as tf_stack
@@ -145,6 +146,38 @@ def _rearranged(x, before, names: Sequence[str], after, lengths):
     x = tf_reshape(x, [sizes[name] for name in names])
     x = tf_transpose(x, [names.index(name) for group in after for name in group])
     return tf_reshape(x, [math.prod([sizes[name] for name in group]) for group in after])
+
+@operation
+def split(x: Any, indices_or_sections, axis=0):
+    """Return x cut into so many equal parts, or before each index, along an axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
+      axis: the axis, an integer.
+    """
+    x = tensor(x)
+    if isinstance(indices_or_sections, int):
+        return tf_split(x, indices_or_sections, axis)
+    size = x.shape[axis]
+    if size is None:
+        raise ValueError(f"Cannot split at indices along axis {axis} of unknown size")
+    limits = [0, *(min(int(i), size) for i in indices_or_sections), size]
+    return tf_split(x, [b - a for a, b in pairwise(limits)], axis)
+
+
+@operation
+def array_split(x: Any, indices_or_sections, axis=0):
+    """Return x cut into so many parts, the first of which may be longer by one, along an axis.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      indices_or_sections: into how many parts, or a list of the places where parts begin.
+      axis: the axis, an integer.
+    """
+    x = tensor(x)
+    size, rest = divmod(x.shape[axis], indices_or_sections)
+    return tf_split(x, [size + (i < rest) for i in range(indices_or_sections)], axis)
 
 
 __all__ = public_names(globals())

@@ -13,6 +13,6 @@ from tapeflow.keras.ops.layout import view_as_real as view_as_real
 from tapeflow.keras.ops.linear_algebra import logdet as logdet
 from tapeflow.keras.ops.matrices import cdist as cdist
 from tapeflow.keras.ops.network import in_top_k as in_top_k
+from tapeflow.keras.ops.order import top_k as top_k
 from tapeflow.keras.ops.reductions import logsumexp as logsumexp
-from tapeflow.keras.ops.reductions import top_k as top_k
 from tapeflow.keras.ops.signal import *  # noqa: F403

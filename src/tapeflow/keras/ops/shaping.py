@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public, public_names
 from tapeflow.keras.ops.conversion import axes_of, axis_of, operation, promoted, static_rank, tensor
-from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
-from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
-from tapeflow.ops.array.diagonal_matrix import diag as tf_diag
 from tapeflow.ops.array.joining import concat as tf_concat
-from tapeflow.ops.array.joining import split as tf_split
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
@@ -31,14 +26,7 @@ from tapeflow.ops.array.tiling import repeat as tf_repeat
 from tapeflow.ops.array.tiling import tile as tf_tile
 from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.indexing.gather import gather as tf_gather
-from tapeflow.ops.math.arithmetic import maximum as tf_maximum
-from tapeflow.ops.math.arithmetic import minimum as tf_minimum
-from tapeflow.ops.math.casting import cast as tf_cast
-from tapeflow.ops.math.choice import where as tf_where
-from tapeflow.ops.math.comparison import greater_equal as tf_greater_equal
-from tapeflow.ops.math.comparison import less as tf_less
 from tapeflow.ops.math.comparison import not_equal as tf_not_equal
-from tapeflow.ops.math.reductions import reduce_sum as tf_reduce_sum
 
 if TYPE_CHECKING:
     import numpy as np
@@ -225,39 +213,6 @@ def dstack(xs):
 
 
 @operation
-def split(x: Any, indices_or_sections, axis=0):
-    """Return x cut into so many equal parts, or before each index, along an axis.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      indices_or_sections: into how many parts of one size, or a list of the places where parts begin.
-      axis: the axis, an integer.
-    """
-    x = tensor(x)
-    if isinstance(indices_or_sections, int):
-        return tf_split(x, indices_or_sections, axis)
-    size = x.shape[axis]
-    if size is None:
-        raise ValueError(f"Cannot split at indices along axis {axis} of unknown size")
-    limits = [0, *(min(int(i), size) for i in indices_or_sections), size]
-    return tf_split(x, [b - a for a, b in pairwise(limits)], axis)
-
-
-@operation
-def array_split(x: Any, indices_or_sections, axis=0):
-    """Return x cut into so many parts, the first of which may be longer by one, along an axis.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      indices_or_sections: into how many parts, or a list of the places where parts begin.
-      axis: the axis, an integer.
-    """
-    x = tensor(x)
-    size, rest = divmod(x.shape[axis], indices_or_sections)
-    return tf_split(x, [size + (i < rest) for i in range(indices_or_sections)], axis)
-
-
-@operation
 def flip(x: TensorLike, axis: AxisLike | None = None):
     """Return the elements in reverse order along axes, by default all.
 
@@ -380,53 +335,6 @@ def pad(x: TensorLike, pad_width, mode: str = "constant", constant_values=None):
 
 
 @operation
-def take(x: TensorLike, indices: TensorLike, axis: AxisLike | None = None):
-    """Return the elements at indices along an axis, or of all in a row; negative indices count from the end.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      indices: the places, an integer tensor of any shape.
-      axis: the axis, an integer; None for the flattened tensor.
-    """
-    x, indices = tensor(x), tensor(indices)
-    x, axis = (tf_reshape(x, [-1]), 0) if axis is None else (x, axis)
-    indices = _from_start(indices, tf_shape(x)[axis])
-    return tf_gather(x, indices, axis=axis)
-
-
-def _from_start(indices, size):
-    if not indices.dtype.is_integer:
-        indices = tf_cast(indices, "int32")
-    return tf_where(indices < 0, indices + tf_cast(size, indices.dtype), indices)
-
-
-@operation
-def take_along_axis(x: TensorLike, indices: Any, axis: AxisLike | None = None):
-    """Return along an axis the elements at indices of the same rank as x.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      indices: the places, an integer tensor.
-      axis: the axis, an integer; None for the flattened tensor.
-    """
-    x, indices = tensor(x), tensor(indices)
-    if axis is None:
-        if indices.shape.rank != 1:
-            raise ValueError(f"`indices` must be 1D if axis=None. Got indices.shape={indices.shape}")
-        return take(x, indices)
-    rank = static_rank(x)
-    axis = axis_of(axis, rank)
-    order = [*(i for i in range(rank) if i != axis), axis]
-    back = [order.index(i) for i in range(rank)]
-    indices = tf_transpose(_from_start(indices, tf_shape(x)[axis]), order)
-    x = tf_transpose(x, order)
-    front = tf_broadcast_dynamic_shape(tf_shape(x)[:-1], tf_shape(indices)[:-1])
-    x = tf_broadcast_to(x, tf_concat([front, tf_shape(x)[-1:]], 0))
-    indices = tf_broadcast_to(indices, tf_concat([front, tf_shape(indices)[-1:]], 0))
-    return tf_transpose(tf_gather(x, indices, axis=rank - 1, batch_dims=rank - 1), back)
-
-
-@operation
 def diff(a: TensorLike, n: int = 1, axis: int = -1):
     """Return the differences of neighbors along an axis, `n` times.
 
@@ -456,106 +364,6 @@ def meshgrid(*x, indexing: str = "xy"):
 
 
 @operation
-def nonzero(x: TensorLike):
-    """Return the indices of the elements that are not 0: a tuple of vectors, one for each axis."""
-    x = tensor(x, "bool")
-    return tuple(tf_unstack(tf_cast(tf_where(x), "int32"), static_rank(x), axis=-1))
-
-
-@operation
-def diag(x: Any, k: int = 0):
-    """Return a matrix with the vector x on a diagonal, or the diagonal of a matrix.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      k: which diagonal: above 0 above the main one, below 0 below it.
-    """
-    x = tensor(x)
-    if static_rank(x) == 1:
-        return tf_diag(x, k=k)
-    if x.shape.rank == 2:
-        return diagonal(x, k)
-    raise ValueError(f"`x` must be 1d or 2d. Received: x.shape={x.shape}")
-
-
-@operation
-def diagflat(x: TensorLike, k: int = 0):
-    """Return a matrix with the elements of x in a row on a diagonal.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      k: which diagonal: above 0 above the main one, below 0 below it.
-    """
-    return tf_diag(ravel(x), k=k)
-
-
-@operation
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1):
-    """Return the diagonals of the matrices along two axes, as the last axis.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      offset: which diagonal: above 0 above the main one, below 0 below it.
-      axis1: the first of the two axes.
-      axis2: the second of the two axes.
-    """
-    x = tensor(x)
-    rank = static_rank(x)
-    if rank < 2:
-        raise ValueError(f"`diagonal` requires an array of at least two dimensions, but `x` is of shape {x.shape}")
-    first, second = axes_of((axis1, axis2), rank)
-    x = tf_transpose(x, [*(i for i in range(rank) if i not in (first, second)), first, second])
-    rows, columns = tf_shape(x)[-2], tf_shape(x)[-1]
-    starts, steps = max(-offset, 0), max(offset, 0)
-    count = tf_maximum(tf_minimum(rows - starts, columns - steps), 0)
-    places = (tf_range(count) + starts) * columns + tf_range(count) + steps
-    flat = tf_reshape(x, tf_concat([tf_shape(x)[:-2], [-1]], 0))
-    return tf_gather(flat, places, axis=-1)
-
-
-@operation
-def trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1):
-    """Return the sums of the diagonals of the matrices along two axes.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      offset: which diagonal: above 0 above the main one, below 0 below it.
-      axis1: the first of the two axes.
-      axis2: the second of the two axes.
-    """
-    found = diagonal(x, offset, axis1, axis2)
-    return tf_reduce_sum(tf_cast(found, "int32") if found.dtype.is_bool else found, -1)
-
-
-def _triangle(x, k: int, keep: Callable[..., Any]):
-    x = tensor(x)
-    rows, columns = tf_range(tf_shape(x)[-2]), tf_range(tf_shape(x)[-1])
-    return tf_where(keep(tf_expand_dims(rows, 1) + k, columns), x, tf_zeros_like(x))
-
-
-@operation
-def tril(x: TensorLike, k: int = 0):
-    """Return matrices with 0 above a diagonal.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      k: up to which diagonal: above 0 above the main one, below 0 below it.
-    """
-    return _triangle(x, k, tf_greater_equal)
-
-
-@operation
-def triu(x: TensorLike, k: int = 0):
-    """Return matrices with 0 below a diagonal.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      k: from which diagonal on: above 0 above the main one, below 0 below it.
-    """
-    return _triangle(x, k - 1, tf_less)
-
-
-@operation
 def size(x: TensorLike):
     """Return how many elements x has."""
     return tf_size(tensor(x))
@@ -565,17 +373,6 @@ def size(x: TensorLike):
 def ndim(x: TensorLike):
     """Return how many axes x has."""
     return len((x if hasattr(x, "shape") else tensor(x)).shape)
-
-
-@operation
-def get_item(x: TensorLike, key: TensorLike):
-    """Return x[key].
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      key: what stands in the brackets.
-    """
-    return tensor(x)[key]
 
 
 __all__ = public_names(globals())

@@ -30,7 +30,7 @@ from tapeflow.keras.optimizers.subclassing import Subclassed
 from tapeflow.keras.optimizers.variables import OrderedVariables, SlotList
 from tapeflow.keras.optimizers.wrapping import Wrapped
 from tapeflow.keras.unknown_arguments import unknown_argument
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.state.variable import Variable
 from tapeflow.train.slots import Slots
 from tapeflow.train.sparse import is_sparse

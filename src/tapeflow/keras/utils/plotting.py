@@ -15,7 +15,7 @@ from tapeflow.keras.utils.dot import DotWriter, has_graphviz, pydot_or_none
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.sequential import Sequential
-    from tapeflow.keras.layers.core import Dense
+    from tapeflow.keras.layers.core.dense import Dense
 
 
 class Picture:

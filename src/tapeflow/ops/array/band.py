@@ -15,7 +15,8 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
-from tapeflow.ops.array.diagonal import MatrixDiagPartV3, require_matrix
+from tapeflow.ops.array.bands import require_matrix
+from tapeflow.ops.array.diagonal import MatrixDiagPartV3
 from tapeflow.ops.math import reduction
 from tapeflow.ops.old_spelling import old_spelling
 from tapeflow.ops.signature import Preferring

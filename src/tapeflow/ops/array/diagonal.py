@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -17,101 +16,24 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.ops import batching, shapes
+from tapeflow.ops.array.bands import (
+    ALIGN,
+    DEFAULT_ALIGN,
+    band_of,
+    check_band,
+    packed_diagonals,
+    require_matrix,
+    width_of_band,
+    with_band,
+)
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.old_spelling import old_spelling
-from tapeflow.ops.signature import one_of
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator
-
-ALIGN = one_of("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT", default="RIGHT_LEFT")
-DEFAULT_ALIGN = "RIGHT_LEFT"
-
-
-def band_of(k: Any) -> tuple[int, int]:
-    """The lowest and the highest diagonal that `k` names: one number, or two."""
-    k = np.asarray(k)
-    if k.ndim > 1 or k.size not in (1, 2):
-        raise invalid(
-            f"diag_index must be a scalar or vector with 1 or 2 elements, received shape: {shape_text(k.shape)}"
-        )
-    low, high = int(k.ravel()[0]), int(k.ravel()[-1])
-    if low > high:
-        raise invalid(f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}")
-    return low, high
-
-
-def _check_band(low: int, high: int, rows, columns: int):
-    for what, at in (("lower", low), ("upper", high)):
-        if not (-rows < at < columns or at == 0):
-            raise invalid(
-                f"{what}_diag_index is out of bound: {at}. It must be between {-rows} and {columns}"
-            )
-
-
-def _places(low: int, high: int, rows: int, columns: int, align: str):
-    """For each diagonal from the highest down: its row in the packed form, where in that row, where in the matrix."""
-    width = min(rows + min(high, 0), columns - max(low, 0))
-    upper_left, lower_left = align.startswith("LEFT"), align.endswith("LEFT")
-    for i, d in enumerate(range(high, low - 1, -1)):
-        length = min(rows + min(d, 0), columns - max(d, 0))
-        left = upper_left if d >= 0 else lower_left
-        start = 0 if left else width - length
-        along = np.arange(length)
-        yield i, start + along, along - min(d, 0), along + max(d, 0)
-
-
-def _width(low: int, high: int, rows, columns: int):
-    return min(rows + min(high, 0), columns - max(low, 0))
-
-
-def _written(xp: ModuleType, target: Any, at: Sequence[Any], values: Any):
-    """`target` with `values` at `at`; JAX's arrays do not change in place."""
-    if xp is np:
-        target[at] = values
-        return target
-    return target.at[at].set(values)
-
-
-def _packed(xp: ModuleType, matrix: Array, low: int, high: int, align: str, padding: TensorLike):
-    rows, columns = matrix.shape[-2:]
-    _check_band(low, high, rows, columns)
-    count, width = high - low + 1, _width(low, high, rows, columns)
-    out = xp.full((*matrix.shape[:-2], count, width), padding, dtype=matrix.dtype)
-    for i, place, row, column in _places(low, high, rows, columns, align):
-        out = _written(xp, out, (..., i, place), matrix[..., row, column])
-    return out[..., 0, :] if count == 1 else out
-
-
-def with_band(xp: ModuleType, matrix: Array, diagonal: Array, low: int, high: int, align: str):
-    """A fresh matrix with the packed `diagonal` written into it."""
-    rows, columns = matrix.shape[-2:]
-    _check_band(low, high, rows, columns)
-    count, width = high - low + 1, _width(low, high, rows, columns)
-    expected = (*matrix.shape[:-2], width) if count == 1 else (*matrix.shape[:-2], count, width)
-    if diagonal.ndim == 0:
-        raise invalid("diagonal must be at least 1-dim, received shape: []")
-    if diagonal.shape != expected:
-        raise invalid(
-            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
-            "equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
-            f"Input shape: {shape_text(matrix.shape)}\nDiagonal shape: {shape_text(diagonal.shape)}\n"
-            f"Expected diagonal shape: {shape_text(expected)}"
-        )
-    if count == 1:
-        diagonal = diagonal[..., None, :]
-    out = matrix.copy()
-    for i, place, row, column in _places(low, high, rows, columns, align):
-        out = _written(xp, out, (..., row, column), diagonal[..., i, place])
-    return out
-
-
-def require_matrix(input: Any):
-    if input.ndim < 2:
-        raise invalid(f"input must be at least 2-dim, received shape: {shape_text(input.shape)}")
 
 
 def _part_shape(call):
@@ -122,42 +44,15 @@ def _part_shape(call):
     low, high = band_of(k)
     width = None
     if None not in shape[-2:]:
-        _check_band(low, high, *shape[-2:])
-        width = _width(low, high, *shape[-2:])
+        check_band(low, high, *shape[-2:])
+        width = width_of_band(low, high, *shape[-2:])
     return [(*shape[:-2], width) if low == high else (*shape[:-2], high - low + 1, width)]
-
-
-def _set_diagonal_rule(call):
-    shape, diagonal = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 1)
-    k = call.value(2) if call.count > 2 else np.zeros(1, np.int32)
-    if k is None:
-        if shape is not None and diagonal is not None:
-            one = 1 if call.shape(2) in ((), (1,)) else 0  # whether it is a single diagonal
-            rank = len(shapes.at_least(diagonal, len(shape) - 1) or ())
-            if rank > len(shape) - one:
-                shapes.with_rank(diagonal, len(shape) - one)
-            shapes.merge(shape[:-2], diagonal[: len(shape) - 2])
-        return [shape]
-    low, high = band_of(k)
-    rank = 1 if low == high else 2  # of the packed diagonals of one matrix
-    if diagonal is None:
-        return [shape]
-    shapes.at_least(diagonal, rank)
-    batch = diagonal[: len(diagonal) - rank]
-    if shape is None:
-        return [(*batch, None, None)]
-    if None not in shape[-2:]:
-        _check_band(low, high, *shape[-2:])
-        shapes.exactly(diagonal[-1], _width(low, high, *shape[-2:]))
-    if low != high:
-        shapes.exactly(diagonal[-2], high - low + 1)
-    return [(*(shapes.merge(shape[:-2], batch) or ()), *shape[-2:])]
 
 
 @op("MatrixDiagPart", "input: T -> diagonal: T", types={"T": ANY}, shape=_part_shape)
 def MatrixDiagPart(xp: ModuleType, input: Array):
     require_matrix(input)
-    return _packed(xp, input, 0, 0, DEFAULT_ALIGN, zero(input.dtype))
+    return packed_diagonals(xp, input, 0, 0, DEFAULT_ALIGN, zero(input.dtype))
 
 
 MatrixDiagPart.batching(batching.leading(least=[2]))
@@ -204,7 +99,7 @@ def _part_row(name: str, **attrs):
     def row(xp: ModuleType, input: Array, k: Array, padding_value: Array, align="LEFT_LEFT"):
         require_matrix(input)
         padding = one_value_of(padding_value)
-        return _packed(xp, input, *band_of(k), align, padding)
+        return packed_diagonals(xp, input, *band_of(k), align, padding)
 
     @row.gradient(needs="k")
     def _(call: GradientCall, dy: Tensor):
@@ -293,6 +188,33 @@ def padding_of(value, kind: DType):
     return convert_to_tensor(value, dtype=kind)
 
 
+def _set_diagonal_rule(call):
+    shape, diagonal = shapes.at_least(call.shape(0), 2), shapes.at_least(call.shape(1), 1)
+    k = call.value(2) if call.count > 2 else np.zeros(1, np.int32)
+    if k is None:
+        if shape is not None and diagonal is not None:
+            one = 1 if call.shape(2) in ((), (1,)) else 0  # whether it is a single diagonal
+            rank = len(shapes.at_least(diagonal, len(shape) - 1) or ())
+            if rank > len(shape) - one:
+                shapes.with_rank(diagonal, len(shape) - one)
+            shapes.merge(shape[:-2], diagonal[: len(shape) - 2])
+        return [shape]
+    low, high = band_of(k)
+    rank = 1 if low == high else 2  # of the packed diagonals of one matrix
+    if diagonal is None:
+        return [shape]
+    shapes.at_least(diagonal, rank)
+    batch = diagonal[: len(diagonal) - rank]
+    if shape is None:
+        return [(*batch, None, None)]
+    if None not in shape[-2:]:
+        check_band(low, high, *shape[-2:])
+        shapes.exactly(diagonal[-1], width_of_band(low, high, *shape[-2:]))
+    if low != high:
+        shapes.exactly(diagonal[-2], high - low + 1)
+    return [(*(shapes.merge(shape[:-2], batch) or ()), *shape[-2:])]
+
+
 @op("MatrixSetDiag", "input: T, diagonal: T -> output: T", types={"T": ANY}, shape=_set_diagonal_rule)
 def MatrixSetDiag(xp: ModuleType, input: Array, diagonal: Array):
     require_matrix(input)
@@ -370,6 +292,8 @@ def _set_row(name: str, **attrs):
 
 
 MatrixSetDiagV2 = _set_row("MatrixSetDiagV2")
+
+
 MatrixSetDiagV3 = _set_row("MatrixSetDiagV3", align=ALIGN)
 
 

@@ -14,15 +14,12 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import batching, shapes
+from tapeflow.ops.array.bands import ALIGN, DEFAULT_ALIGN, band_of, with_band
 from tapeflow.ops.array.diagonal import (
-    ALIGN,
-    DEFAULT_ALIGN,
     MatrixDiagPart,
     MatrixDiagPartV3,
-    band_of,
     one_value_of,
     padding_of,
-    with_band,
     zero,
 )
 from tapeflow.ops.old_spelling import old_spelling

@@ -1,14 +1,11 @@
-"""Control flow: cond, case, switch_case, while_loop, and functions called as ops.
+"""Control flow: cond, case, switch_case and while_loop.
 
-Eagerly Python runs it. While a graph is built, `staging`, which the `graph` package provides, makes nodes of it.
+Eagerly Python runs it. While a graph is built, what `staging` holds makes nodes of it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Callable, Iterator, Sequence
-from types import ModuleType
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,34 +15,21 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import stacking
 from tapeflow.ops.array.rows import Identity, stop_gradient
-from tapeflow.ops.control.composite_calls import FlatCall, is_composite_call
+from tapeflow.ops.control import staging
+from tapeflow.ops.control.grouping import control_dependencies
+from tapeflow.ops.control.staging import staged
 from tapeflow.ops.math import reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.static import concrete_value
-from tapeflow.ops.table import op
 
 if TYPE_CHECKING:
     from tapeflow.ops.lists.tensor_array import TensorArray
-
-# The staged half; an object with cond, loop, switch, ... once graphs are there.
-staging: Any = None
-
-
-def register_staging(nodes: type) -> None:
-    """Say what makes nodes of control flow."""
-    global staging
-    staging = nodes
-
-
-def staged(*values) -> bool:
-    return staging is not None and staging.active(*values)
 
 
 def _truth(pred) -> bool:
@@ -121,7 +105,7 @@ def cond_v1(
             raise TypeError("pred must not be a Python bool")
         strict = strict is True  # its place may hold anything, as nobody looks at it in functions
         true_fn, false_fn = (_unpacked(f, strict) for f in (true_fn, false_fn))
-        return staging.cond(pred, true_fn, false_fn, name)
+        return staging.nodes.cond(pred, true_fn, false_fn, name)
     result = true_fn() if _truth(pred) else false_fn()
     return result if strict else _single(result)
 
@@ -192,7 +176,7 @@ def case(
 
 def _staged_case(pairs: Sequence[Any], default, exclusive: bool, strict, name: str | None):
     """Conditionals inside of each other; without a default, the last function's condition is asserted."""
-    from tapeflow.ops.control import assertions
+    from tapeflow.ops.control import assert_op
 
     if not pairs:
         if default is None:
@@ -202,17 +186,17 @@ def _staged_case(pairs: Sequence[Any], default, exclusive: bool, strict, name: s
     if exclusive:
         count = reductions.reduce_sum(cast(stacking.stack([pred for pred, _ in pairs]), dtypes.int32))
         checks.append(
-            assertions.Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions", count])
+            assert_op.Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions", count])
         )
 
     def build(rest):
         (pred, function), *others = rest
         if not others and default is None:
             message = "Input error: None of conditions evaluated as True, and there is no default"
-            with control_dependencies([assertions.Assert(pred, [message])]):
+            with control_dependencies([assert_op.Assert(pred, [message])]):
                 return nest.map_structure(Identity, _result(function(), strict), expand_composites=True)
         otherwise = default if not others else lambda: build(others)
-        return staging.cond(pred, _unpacked(function, strict), _unpacked(otherwise, strict), name)
+        return staging.nodes.cond(pred, _unpacked(function, strict), _unpacked(otherwise, strict), name)
 
     with control_dependencies(checks):
         return build(pairs)
@@ -272,7 +256,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default=None, name: str | No
     last: Callable = functions[len(pairs) - 1] if default is None else default
     if staged(branch_index):
         branches = [functions[i] for i in range(len(pairs))]
-        return staging.switch(branch_index, [*branches, last], name)
+        return staging.nodes.switch(branch_index, [*branches, last], name)
     index = concrete_value(branch_index)
     if index.ndim:
         raise InvalidArgumentError(
@@ -334,7 +318,7 @@ def _loop(
     if is_tensor(loop_vars) or not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
     if staged(maximum_iterations, *nest.flatten(loop_vars, expand_composites=True)):
-        result = staging.loop(
+        result = staging.nodes.loop(
             cond, body, loop_vars, shape_invariants, maximum_iterations, name or "while", pack
         )
         if pack or not isinstance(loop_vars, (list, tuple)):
@@ -388,212 +372,3 @@ def _constant(values):
     )  # fmt: skip
 
 
-@api("control_dependencies")
-@contextlib.contextmanager
-def control_dependencies(control_inputs) -> Iterator[None]:
-    """A context in which ops run after `control_inputs`; eagerly everything runs in order anyway.
-
-    Callables among the inputs are called, as TensorFlow does.
-    """
-    if staged():
-        with staging.control_dependencies(control_inputs):
-            yield
-        return
-    if callable(control_inputs):
-        control_inputs()
-    else:
-        for x in control_inputs or ():
-            if callable(x) and not hasattr(x, "dtype"):
-                x()
-    yield
-
-
-@op("NoOp", "->")
-def NoOp(xp: ModuleType):
-    return None
-
-
-NoOp.gradient(None)
-
-
-@NoOp.reference
-def _():
-    return None
-
-
-@api("no_op")
-@public
-def no_op(name: str | None = None):
-    """Nothing; there to be depended on."""
-    return staging.no_op(name) if staged() else None
-
-
-@api("group")
-@public
-def group(*inputs, **kwargs):
-    """Make one operation that runs after several others.
-
-    In eager execution, and in a `tf.function`, operations run in the order of the program, and nothing is to be
-    done.
-
-    Args:
-      *inputs: tensors and operations.
-      **kwargs: `name`.
-
-    Returns:
-      None in eager execution, an operation in a graph.
-
-    Raises:
-      ValueError: for other keywords.
-    """
-    name = kwargs.pop("name", None)
-    if kwargs:
-        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
-    return staging.group(inputs, name) if staged() else None
-
-
-@api(v2="tuple")
-@public
-def tuple_(tensors: Any, control_inputs: Sequence[Any] | None = None, name: str | None = None):
-    """Make tensors that are there once all of them, and other operations, have run.
-
-    Args:
-      tensors: a list of tensors or None.
-      control_inputs: operations that run first, in a graph (optional).
-      name: a name for the operation (optional).
-
-    Returns:
-      A list of tensors with the same values; in eager execution `tensors` as they are.
-
-    Raises:
-      ValueError: where all of `tensors` are None.
-    """
-    if all(t is None for t in tensors):
-        raise ValueError(f"`tensors` must have at least one Tensor. Received: {tensors}.")
-    if staged():
-        return staging.tuple(tensors, control_inputs, name)
-    return tensors
-
-
-@api(v1="tuple")
-@public
-def tuple_v1(tensors: TensorLike, name: str | None = None, control_inputs: Sequence[Any] | None = None):
-    """`tuple` with the 1.x order of arguments."""
-    return tuple_(tensors, control_inputs, name)
-
-
-def typed(values, Tout: DType | Sequence[DType]):
-    """What a Python function returned, as tensors of the promised dtypes."""
-    if isinstance(Tout, (list, tuple)):
-        if not Tout:
-            return []
-        values = values if isinstance(values, (list, tuple)) else [values]
-        if len(values) != len(Tout):
-            raise ValueError(
-                f"The function returned {len(values)} values, but Tout promises {len(Tout)}: {Tout}"
-            )
-        return [_one(v, t) for v, t in zip(values, Tout, strict=True)]
-    if isinstance(values, (list, tuple)) and len(values) == 1:
-        values = values[0]
-    return _one(values, Tout)
-
-
-def _require_function(func: Callable[..., Any]) -> None:
-    if not callable(func):
-        raise ValueError(
-            f"Expected func to be callable. Received func={func} of type {type(func)}."
-        )
-
-
-def _one(value: Tensor | None, kind):
-    kind = dtypes.as_dtype(kind)
-    if value is None:
-        raise InvalidArgumentError(
-            None, None, "The function returned no value where one was promised"
-        )
-    value = convert_to_tensor(value, dtype_hint=None if hasattr(value, "dtype") else kind)
-    if value.dtype != kind:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"A Python function returned {value.dtype.name}, but {kind.name} was promised",
-        )
-    return value
-
-
-def _decorator(call):
-    """Decorates a function to be called by `call(function, arguments)`."""
-    return lambda function: functools.wraps(function)(lambda *given: call(function, list(given)))
-
-
-@api("py_function")
-@public
-def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None):
-    """Call a Python function of eager tensors, also when a graph runs. Gradients flow through what it does.
-
-    Args:
-      func: a function that takes as many tensors as `inp` has and returns one tensor or a list; without it, a
-        decorator is returned, for a function that is then called with `inp`.
-      inp: the list of tensors, composite ones too, that it is called with.
-      Tout: the dtype or spec, or the list of them, of what it returns; empty or None: nothing.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor, or a list of tensors; composite ones for their specs.
-
-    >>> tf.py_function(lambda x: x * 2 if x > 0 else x, [tf.constant(3)], tf.int32)
-    <tf.Tensor: shape=(), dtype=int32, numpy=6>
-    """
-    if func is None:
-        return _decorator(lambda function, given: py_function(function, given, Tout, name))
-    _require_function(func)
-    if is_composite_call(inp, Tout):
-        call = FlatCall(func, inp, Tout)
-        made = py_function(call, call.tensors, call.dtypes, name)
-        return call.packed(made) if call.dtypes else made
-    if staged(*(inp or ())):
-        return staging.py_function(func, inp, Tout, name)
-    inputs = [convert_to_tensor(x) if not hasattr(x, "assign") else x for x in inp or []]
-    return typed(func(*inputs), [] if Tout is None else Tout)
-
-
-@api("numpy_function")
-@public
-def numpy_function(
-    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
-):
-    """Call a function of NumPy arrays, also when a graph runs. It is not differentiable.
-
-    Args:
-      func: a function that takes as many arrays as `inp` has and returns one array or a list; without it, a
-        decorator is returned, for a function that is then called with `inp`.
-      inp: the list of tensors that it is called with.
-      Tout: the dtype, or the list of dtypes, that it returns.
-      stateful: whether two calls with the same arrays may give different results, so that a graph does not merge
-        them.
-      name: a name for the operation (optional).
-
-    Returns:
-      A tensor, or a list of tensors.
-
-    >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 0.0])], tf.float32)
-    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0., 0.], dtype=float32)>
-    """
-    if func is None:
-        return _decorator(lambda function, given: numpy_function(function, given, Tout, stateful, name))
-    _require_function(func)
-    if staged(*(inp or ())):
-        return staging.numpy_function(func, inp, Tout, stateful, name)
-    values = func(*(np.array(x) for x in inp or []))
-    values = nest.map_structure(lambda v: v if v is None else convert_to_tensor(v), values)
-    return _single(values)
-
-
-@api(v1="py_func")
-@public
-def py_func(
-    func: Callable[..., Any], inp: Sequence[Tensor], Tout: Sequence[DType], stateful: bool = True,
-    name: str | None = None,
-):
-    """`numpy_function` with the 1.x order of arguments."""
-    return numpy_function(func, inp, Tout, stateful, name)

@@ -19,8 +19,7 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import Pack, unstack
 from tapeflow.ops.array.tiling import repeat
-from tapeflow.ops.control import flow as control
-from tapeflow.ops.control import mapping_staged
+from tapeflow.ops.control import mapping_staged, staging
 from tapeflow.ops.control.mapping_staged import map_elements, options_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def _flat(elems):
 
 
 def _is_staged(flat: Sequence[Tensor], *values) -> bool:
-    return control.staged(*flat, *[v for x in values for v in nest.flatten(x)])
+    return staging.staged(*flat, *[v for x in values for v in nest.flatten(x)])
 
 
 def _rows(elems: TensorLike, flat: Sequence[Tensor]):

@@ -15,6 +15,7 @@ from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reductions import reduce_max
@@ -144,7 +145,7 @@ def map_rows(fn: Callable[..., Any], elems: Any, signature: Any, options: dict[s
     if len(counts) > 1:
         raise ValueError(f"The first dimensions of elems must be equal, but are {sorted(counts)}")
     leaves = nest.flatten(flat, expand_composites=True)
-    if control.staged(*leaves):
+    if staging.staged(*leaves):
         return _staged(fn, elems, flat, promised, like, options)
     results = [
         _checked(fn(nest.pack_sequence_as(elems, [_row(v, i) for v in flat])), like, promised)

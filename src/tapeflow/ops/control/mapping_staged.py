@@ -12,6 +12,7 @@ from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.lists.tensor_array import TensorArray
 
 
@@ -163,7 +164,7 @@ def scan(
 def signature_of(fn: Callable[..., Any], elems: TensorLike, flat: Sequence[Tensor]) -> Any:
     """The specs of what `fn` makes of one element, found by tracing it once."""
     rows = [TensorShape(None) if x.shape.rank is None else x.shape[1:] for x in flat]
-    return control.staging.specs_of(
+    return staging.nodes.specs_of(
         lambda *row: fn(nest.pack_sequence_as(elems, list(row))),
         [(x.dtype, shape) for x, shape in zip(flat, rows, strict=True)],
     )

@@ -18,7 +18,7 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.static import concrete_value
 
 _LEVELS = {"info", "warning", "error"}
@@ -199,10 +199,10 @@ def print_(*inputs, **kwargs):
     first = inputs[0] if len(inputs) == 1 else None
     alone = isinstance(first, Tensor) and first.dtype == dtypes.string and first.shape.rank == 0
 
-    if control.staged(*nest.flatten(inputs, expand_composites=True)):
+    if staging.staged(*nest.flatten(inputs, expand_composites=True)):
         _check_stream(stream)
-        text = first if alone else control.staging.text(Template(inputs, sep, summarize))
-        return control.staging.print(text, _stream_name(stream), end, name)
+        text = first if alone else staging.nodes.text(Template(inputs, sep, summarize))
+        return staging.nodes.print(text, _stream_name(stream), end, name)
 
     def shown(tensor: Any, raw: bool = False) -> str:
         return raw_text(tensor) if raw else tensor_text(concrete_value(tensor), summarize)
@@ -269,9 +269,9 @@ def _check_stream(stream) -> None:
 def Print(input_: Any, data, message=None, first_n: Any = None, summarize: Any = None, name: str | None = None):
     """`tf.Print` of 1.x: `input_`, after printing `message` and the tensors in `data` to standard error."""
     shown = 3 if summarize is None else summarize
-    if control.staged(input_, *data):
+    if staging.staged(input_, *data):
         limit = -1 if first_n is None else first_n
-        return control.staging.print_beside(input_, data, message or "", limit, shown, name)
+        return staging.nodes.print_beside(input_, data, message or "", limit, shown, name)
     if first_n is None or first_n != 0:
         write_text(sys.stderr, values_text(data, message or "", shown), "\n")
     return Identity(input_)

@@ -18,8 +18,8 @@ from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Rank, Shape
-from tapeflow.ops.control import flow as control
-from tapeflow.ops.control.assertions import Assert, name_of, prefix, staged_check
+from tapeflow.ops.control import grouping
+from tapeflow.ops.control.assert_op import Assert, name_of, prefix, staged_check
 from tapeflow.ops.math import comparison, logic
 from tapeflow.ops.static import static_value
 
@@ -81,7 +81,7 @@ def _rank_assertion(
                 Assert(comparison.equal(Rank(r), 0), ["Rank must be a scalar. Received rank: ", r])
                 for r in odd
             ]
-            with control.control_dependencies(checks):
+            with grouping.control_dependencies(checks):
                 return holds(Rank(x), given)
 
         return staged_check(
@@ -89,7 +89,7 @@ def _rank_assertion(
             shown if data is None else list(data), name or public_name, summarize,
         )  # fmt: skip
     _require_rank(x, lambda r: holds(r, numbers), words(numbers), message)
-    return control.no_op(name)
+    return grouping.no_op(name)
 
 
 def _is_one_of(rank: TensorLike, ranks: Sequence[int]):
@@ -304,9 +304,9 @@ def assert_shapes(
                     f"Received size {size}, shape {tensor.shape}"
                 )
     if not later:
-        return control.no_op(name)
+        return grouping.no_op(name)
     with context.name_scope(name or "assert_shapes"):
-        return control.group(*_size_assertions(later, known, data, summarize, message))
+        return grouping.group(*_size_assertions(later, known, data, summarize, message))
 
 
 def _size_assertions(

@@ -12,8 +12,8 @@ from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public
-from tapeflow.ops.control import flow as control
-from tapeflow.ops.control.assertions import prefix
+from tapeflow.ops.control import grouping
+from tapeflow.ops.control.assert_op import prefix
 
 
 @api(v1=("debugging.assert_integer", "assert_integer"))
@@ -37,7 +37,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
         raise TypeError(
             f'{prefix(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}'
         )
-    return control.no_op(name)
+    return grouping.no_op(name)
 
 
 @api(v1=("debugging.assert_type", "assert_type"))
@@ -64,7 +64,7 @@ def assert_type(tensor: TensorLike, tf_type: DType, message: str | None = None, 
         raise TypeError(
             f"{prefix(message)}tensor must be of type tf.{wanted.name}; got tf.{found.name}"
         )
-    return control.no_op(name)
+    return grouping.no_op(name)
 
 
 @api("debugging.assert_same_float_dtype", v1="assert_same_float_dtype")

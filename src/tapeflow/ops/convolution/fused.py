@@ -16,7 +16,7 @@ from tapeflow.ops.array.padding import MirrorPad
 from tapeflow.ops.convolution.rows import Conv2D
 from tapeflow.ops.convolution.sliding import sliding_rule
 from tapeflow.ops.convolution.taps import convolve
-from tapeflow.ops.image.resize import resized_by_lines
+from tapeflow.ops.image.resize.bilinear import resized_by_lines
 from tapeflow.ops.signature import ints, one_of
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text

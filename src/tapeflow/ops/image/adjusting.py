@@ -10,8 +10,8 @@ from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image.color import AdjustContrastv2, AdjustHue, AdjustSaturation
 from tapeflow.ops.image.shape import as_images

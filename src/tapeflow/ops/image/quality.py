@@ -22,7 +22,7 @@ from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.control.assertions import assert_greater_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.convolution.depthwise_functions import depthwise_conv2d
 from tapeflow.ops.convolution.pool_functions import avg_pool
 from tapeflow.ops.image.adjusting import convert_image_dtype

@@ -10,8 +10,8 @@ from tapeflow.core.public import tensor_function
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.sizes import Shape
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.graph_scope import in_scope
 from tapeflow.ops.image.adjusting import (
     adjust_brightness,

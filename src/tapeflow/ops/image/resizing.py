@@ -15,13 +15,11 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.graph_scope import graph_scope
 from tapeflow.ops.image.geometry import bounds, padded
-from tapeflow.ops.image.resize import (
-    ResizeArea,
-    ResizeBicubic,
-    ResizeBilinear,
-    ResizeNearestNeighbor,
-    ScaleAndTranslate,
-)
+from tapeflow.ops.image.resize.area import ResizeArea
+from tapeflow.ops.image.resize.bicubic import ResizeBicubic
+from tapeflow.ops.image.resize.bilinear import ResizeBilinear
+from tapeflow.ops.image.resize.nearest import ResizeNearestNeighbor
+from tapeflow.ops.image.resize.scale_and_translate import ScaleAndTranslate
 from tapeflow.ops.image.shape import as_batch, as_images, require, unbatched
 from tapeflow.ops.math import arithmetic, casting
 from tapeflow.ops.math.rounding import floor

@@ -10,8 +10,8 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 
 
 def as_images(image: TensorLike):

@@ -24,8 +24,9 @@ from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Rank, Shape
 from tapeflow.ops.array.tensor_diagonal import eye
-from tapeflow.ops.control.assertions import Assert, assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.assertions import assert_equal_v1
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.control.shape_assertions import assert_rank_at_least
 from tapeflow.ops.indexing.gather import gather

@@ -26,7 +26,7 @@ from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import Pack
 from tapeflow.ops.array.tensor_diagonal import eye
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.control.shape_assertions import assert_rank_at_least
 from tapeflow.ops.linalg.decomposition import adjoint_of, svd
 from tapeflow.ops.linalg.eigen import eigh, eigvalsh

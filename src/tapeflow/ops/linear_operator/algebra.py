@@ -16,10 +16,11 @@ from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_s
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.control.flow import group
+from tapeflow.ops.control.grouping import group
 from tapeflow.ops.linalg.einsum import Einsum
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
-from tapeflow.ops.linear_operator.base import LinearOperator, parameters_of, static_size
+from tapeflow.ops.linear_operator.arguments import parameters_of, static_size
+from tapeflow.ops.linear_operator.base import LinearOperator
 from tapeflow.ops.linear_operator.slicing import OPERATORS
 from tapeflow.ops.math import arithmetic, casting, division, reductions
 from tapeflow.ops.math.conjugate import conj
@@ -80,7 +81,7 @@ def together(operators, method: str):
 class _One(LinearOperator):
     """An operator made of one other."""
 
-    matrix_dimensions = MappingProxyType({"operator": OPERATORS})
+    _matrix_dimensions = MappingProxyType({"operator": OPERATORS})
 
     def __init__(self, operator, hints, name, parameters):
         self._operator = operator
@@ -202,14 +203,14 @@ class LinearOperatorInversion(_One):
     def _inverse(self):
         return self._operator
 
-    def simple_quotient(self, other):
+    def _simple_quotient(self, other):
         return self._operator.matmul(other)
 
 
 class Several(LinearOperator):
     """An operator made of a list of others."""
 
-    matrix_dimensions = MappingProxyType({"operators": OPERATORS})
+    _matrix_dimensions = MappingProxyType({"operators": OPERATORS})
 
     def __init__(self, operators, hints, name, parameters):
         self._operators = operators

@@ -7,7 +7,7 @@ determinants; everything else is the same for all.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +19,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
 from tapeflow.core.tracking.module import Module
 from tapeflow.ops.array import layout
-from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.diagonal import diag_part
-from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Shape, Size
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control import assertions
@@ -31,24 +29,25 @@ from tapeflow.ops.linalg.inverse import det, slogdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linalg.solve import cholesky_solve, solve
+from tapeflow.ops.linear_operator.arguments import (
+    algebra_of_operators,
+    check_dimension,
+    product_of,
+    simple_quotient,
+    with_common_batch,
+)
 from tapeflow.ops.linear_operator.slicing import sliced
 from tapeflow.ops.math import arithmetic, division, elementwise, reductions
 from tapeflow.ops.math.complex_numbers import real
-from tapeflow.ops.math.conjugate import conj
 
 if TYPE_CHECKING:
-    from tapeflow.ops.linear_operator.matrix import (
-        LinearOperatorDiag,
-        LinearOperatorIdentity,
-        LinearOperatorLowerTriangular,
+    from tapeflow.ops.linear_operator.identity import (
         LinearOperatorScaledIdentity,
     )
-
-
-def _algebra() -> ModuleType:
-    from tapeflow.ops.linear_operator import algebra  # a circle: it is made of this module
-
-    return algebra
+    from tapeflow.ops.linear_operator.matrix import (
+        LinearOperatorDiag,
+        LinearOperatorLowerTriangular,
+    )
 
 
 @api("linalg.LinearOperator")
@@ -90,7 +89,7 @@ class LinearOperator(Module):
     # What a kind of operator defines.
 
     # How many dimensions of each parameter are those of one matrix, the others being batch dimensions.
-    matrix_dimensions: Mapping[str, Any] = MappingProxyType({})
+    _matrix_dimensions: Mapping[str, Any] = MappingProxyType({})
 
     def _shape(self) -> TensorShape:
         raise TypeError(f"{type(self).__name__} does not say its shape")
@@ -143,24 +142,27 @@ class LinearOperator(Module):
         )
 
     def _adjoint(self):
-        return _algebra().LinearOperatorAdjoint(self)
+        return algebra_of_operators().LinearOperatorAdjoint(self)
 
     def _inverse(self):
-        return _algebra().LinearOperatorInversion(self)
+        return algebra_of_operators().LinearOperatorInversion(self)
 
     def _cholesky(self):
         from tapeflow.ops.linear_operator.matrix import LinearOperatorLowerTriangular
 
         return LinearOperatorLowerTriangular(cholesky(self.to_dense()), is_non_singular=True)
 
-    def acts_as_identity(self):
+    def _acts_as_identity(self):
         """Whether products with the operator are what they are taken of."""
         return False
 
-    def simple_product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
+    def _multiplier_of_identity(self):
+        """The number of which the operator is the multiple of the identity, or None."""
+
+    def _simple_product(self, other: LinearOperator):
         """The product with another operator as an operator of a simple kind, or None."""
 
-    def simple_quotient(self, other):
+    def _simple_quotient(self, other):
         """The inverse times another operator as an operator of a simple kind, or None."""
 
     def _assert_non_singular(self):
@@ -289,14 +291,6 @@ class LinearOperator(Module):
             raise TypeError(f"{what} is expected to have dtype {self.dtype} but got {x.dtype}.")
         return x
 
-    def check_dimension(self, axis: int, x, at: int):
-        """Raise ValueError if a dimension of the operator and one of `x` are known and differ."""
-        ours, theirs = static_size(self.shape, axis), static_size(x.shape, at)
-        if ours is not None and theirs is not None and ours != theirs:
-            raise ValueError(
-                f"Dimensions are not compatible: operator of shape {self.shape} and argument of {x.shape}"
-            )
-
     def to_dense(self, name: str = "to_dense"):
         """The operator as a plain tensor."""
         return self._to_dense()
@@ -306,10 +300,10 @@ class LinearOperator(Module):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
-            left.check_dimension(-1, right, -2)
+            check_dimension(left, -1, right, -2)
             return product_of(left, right)
         x = self._operand(x, "x")
-        self.check_dimension(-2 if adjoint else -1, x, -1 if adjoint_arg else -2)
+        check_dimension(self, -2 if adjoint else -1, x, -1 if adjoint_arg else -2)
         return self._matmul(adjoint_of(x) if adjoint_arg else x, bool(adjoint))
 
     def __matmul__(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
@@ -336,11 +330,11 @@ class LinearOperator(Module):
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = rhs.adjoint() if adjoint_arg else rhs
-            left.check_dimension(-1, right, -2)
-            quotient = left.simple_quotient(right)
+            check_dimension(left, -1, right, -2)
+            quotient = simple_quotient(left, right)
             return product_of(left.inverse(), right) if quotient is None else quotient
         rhs = self._operand(rhs, "rhs")
-        self.check_dimension(-1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
+        check_dimension(self, -1 if adjoint else -2, rhs, -1 if adjoint_arg else -2)
         return self._solve(adjoint_of(rhs) if adjoint_arg else rhs, bool(adjoint))
 
     def solvevec(self, rhs, adjoint: bool = False, name: str = "solve"):
@@ -426,67 +420,3 @@ class LinearOperator(Module):
         return f"<tf.linalg.{type(self).__name__} {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
 
-def parameters_of(scope: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor, from its `locals()`."""
-    return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
-
-
-def both(left: Any, right, hint: str, false_wins: bool = False):
-    """What the hints of two operators say of a commuting product: True if both are, False if one is singular."""
-    hints = getattr(left, hint), getattr(right, hint)
-    if false_wins and False in hints:
-        return False
-    return True if all(hints) else None
-
-
-def product_of(left, right):
-    """The product of two operators: of a simple kind where one of the two knows, else a composition."""
-    simple = left.simple_product(right)
-    if simple is not None:
-        return simple
-    if right.acts_as_identity():
-        return left
-    LinearOperatorComposition = _algebra().LinearOperatorComposition
-    ends = static_size(left.shape, -2), static_size(right.shape, -1)
-    square = True if left.is_square and right.is_square else None
-    if square is None and None not in ends:
-        square = ends[0] == ends[1]
-    non_singular = both(left, right, "is_non_singular", True) if square is not False else False
-    return LinearOperatorComposition([left, right], is_non_singular=non_singular, is_square=square)
-
-
-def static_size(shape, axis):
-    """A size of a shape of which the rank may be unknown: an int or None."""
-    return shape.as_list()[axis] if shape.rank is not None and shape.rank >= -axis else None
-
-
-def as_matrix_tensor(x: Any, name: str, rank=2):
-    """`x` as a tensor, or the variable itself, of at least `rank` dimensions.
-
-    Raises ValueError for less, TypeError for integers.
-    """
-    x = x if hasattr(x, "assign_add") else convert_to_tensor(x)
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(
-            f"Argument `{name}` must have a floating or complex dtype. Found: {x.dtype}"
-        )
-    if x.shape.rank is not None and x.shape.rank < rank:
-        raise ValueError(
-            f"Argument `{name}` must have at least {rank} dimensions. Found: {x.shape}"
-        )
-    return x
-
-
-def with_common_batch(*tensors):
-    """Stacks of matrices, broadcast to one batch shape."""
-    batches = [x.shape[:-2] for x in tensors]
-    if all(b.is_fully_defined() and b == batches[0] for b in batches):
-        return tensors
-    batch = Shape(tensors[0])[:-2]
-    for x in tensors[1:]:
-        batch = broadcast_dynamic_shape(batch, Shape(x)[:-2])
-    return [BroadcastTo(x, concat([batch, Shape(x)[-2:]], 0)) for x in tensors]
-
-
-def conjugated(x: Tensor, condition: bool):
-    return conj(x) if condition else x

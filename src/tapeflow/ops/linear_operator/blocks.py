@@ -25,7 +25,7 @@ from tapeflow.ops.linear_operator.algebra import (
     implied_hint,
     together,
 )
-from tapeflow.ops.linear_operator.base import parameters_of, static_size
+from tapeflow.ops.linear_operator.arguments import parameters_of, static_size
 from tapeflow.ops.math import arithmetic, reductions
 
 if TYPE_CHECKING:

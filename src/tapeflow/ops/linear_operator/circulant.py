@@ -20,8 +20,13 @@ from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control import assertions
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
-from tapeflow.ops.linear_operator.base import LinearOperator, parameters_of
-from tapeflow.ops.linear_operator.matrix import assert_is_real, assert_no_zeros, commuting_hints
+from tapeflow.ops.linear_operator.arguments import (
+    assert_is_real,
+    assert_no_zeros,
+    commuting_hints,
+    parameters_of,
+)
+from tapeflow.ops.linear_operator.base import LinearOperator
 from tapeflow.ops.math import division, elementwise, reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.complex_numbers import complex as complex_
@@ -40,7 +45,7 @@ def _as_complex(x: Tensor):
 class _BlockCirculant(LinearOperator):
     """The operator whose eigenvalues, in the order of the transform, are `spectrum` [..., *block]."""
 
-    depth = 1
+    _depth = 1
 
     def __init__(
         self, spectrum, input_output_dtype, is_non_singular: bool | None, is_self_adjoint: bool | None,
@@ -48,9 +53,9 @@ class _BlockCirculant(LinearOperator):
     ):  # fmt: skip
         self._spectrum = spectrum if hasattr(spectrum, "assign") else convert_to_tensor(spectrum)
         rank = self._spectrum.shape.rank
-        if rank is not None and rank < self.depth:
+        if rank is not None and rank < self._depth:
             raise ValueError(
-                f"Argument `spectrum` must have at least {self.depth} dimensions. Received: {self._spectrum}."
+                f"Argument `spectrum` must have at least {self._depth} dimensions. Received: {self._spectrum}."
             )
         if not self._spectrum.dtype.is_complex:
             if is_self_adjoint is False:
@@ -81,21 +86,21 @@ class _BlockCirculant(LinearOperator):
 
     @property
     def block_depth(self):
-        return self.depth
+        return self._depth
 
     @property
     def block_shape(self):
-        return self._spectrum.shape[-self.depth :]
+        return self._spectrum.shape[-self._depth :]
 
     def block_shape_tensor(self):
         """The block's shape as an int32 vector."""
         if self.block_shape.is_fully_defined():
             return convert_to_tensor(self.block_shape.as_list(), dtype=dtypes.int32)
-        return shape_of(self._spectrum)[-self.depth :]
+        return shape_of(self._spectrum)[-self._depth :]
 
     def convolution_kernel(self, name: str = "convolution_kernel"):
         """The kernel with which the operator convolves: the inverse transform of the spectrum."""
-        return cast(BACKWARD[self.depth](_as_complex(self._values())), self.dtype)
+        return cast(BACKWARD[self._depth](_as_complex(self._values())), self.dtype)
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum"):
         """Check that the kernel is real. Raises InvalidArgumentError."""
@@ -125,30 +130,30 @@ class _BlockCirculant(LinearOperator):
         return convert_to_tensor(self._spectrum)
 
     def _axes(self) -> list[int]:
-        return list(range(-self.depth, 0))
+        return list(range(-self._depth, 0))
 
     def _shape(self):
         shape = self._spectrum.shape
-        sizes = shape[-self.depth :]
+        sizes = shape[-self._depth :]
         n = math.prod(sizes.as_list()) if sizes.is_fully_defined() else None
-        return shape[: -self.depth].concatenate(TensorShape([n, n]))
+        return shape[: -self._depth].concatenate(TensorShape([n, n]))
 
     def _shape_tensor(self):
         shape = shape_of(self._spectrum)
-        n = reductions.reduce_prod(shape[-self.depth :])
-        return concat([shape[: -self.depth], stack([n, n])], 0)
+        n = reductions.reduce_prod(shape[-self._depth :])
+        return concat([shape[: -self._depth], stack([n, n])], 0)
 
     def _flat(self, x: Tensor):
         """`x` [..., *block] with its block in one dimension."""
-        return reshape(x, concat([shape_of(x)[: -self.depth], [-1]], 0))
+        return reshape(x, concat([shape_of(x)[: -self._depth], [-1]], 0))
 
     def _filtered(self, x: Tensor, values: Tensor):
         """The columns of `x` [..., n, k], with their transforms multiplied with `values` [..., *block]."""
         x = cast(x, values.dtype)
         rows = matrix_transpose(x)
         blocks = reshape(rows, concat([shape_of(rows)[:-1], self.block_shape_tensor()], 0))
-        values = expand_dims(values, -1 - self.depth)
-        y = BACKWARD[self.depth](FORWARD[self.depth](blocks) * values)
+        values = expand_dims(values, -1 - self._depth)
+        y = BACKWARD[self._depth](FORWARD[self._depth](blocks) * values)
         return cast(matrix_transpose(self._flat(y)), self.dtype)
 
     def _complex_values(self, adjoint: bool):
@@ -206,12 +211,12 @@ class _BlockCirculant(LinearOperator):
     def _inverse(self):
         return self._like(1.0 / self._values())
 
-    def simple_product(self, other):
+    def _simple_product(self, other):
         if type(other) is not type(self):
             return None
         return self._like(self._values() * other._values(), commuting_hints(self, other))
 
-    def simple_quotient(self, other):
+    def _simple_quotient(self, other):
         if type(other) is not type(self):
             return None
         return self._like(other._values() / self._values(), commuting_hints(self, other))
@@ -225,9 +230,9 @@ class LinearOperatorCirculant(_BlockCirculant):
     what it is multiplied with. Raises ValueError for hints that contradict the spectrum.
     """
 
-    matrix_dimensions = MappingProxyType({"spectrum": 1})
+    _matrix_dimensions = MappingProxyType({"spectrum": 1})
 
-    depth = 1
+    _depth = 1
 
     def __init__(
         self, spectrum: TensorLike, input_output_dtype: DType = dtypes.complex64, is_non_singular: bool | None = None,
@@ -245,9 +250,9 @@ class LinearOperatorCirculant(_BlockCirculant):
 class LinearOperatorCirculant2D(_BlockCirculant):
     """A block circulant matrix of circulant blocks, of `spectrum` [..., n0, n1]; see `LinearOperatorCirculant`."""
 
-    matrix_dimensions = MappingProxyType({"spectrum": 2})
+    _matrix_dimensions = MappingProxyType({"spectrum": 2})
 
-    depth = 2
+    _depth = 2
 
     def __init__(
         self, spectrum, input_output_dtype: DTypeLike = dtypes.complex64, is_non_singular: bool | None = None,
@@ -265,9 +270,9 @@ class LinearOperatorCirculant2D(_BlockCirculant):
 class LinearOperatorCirculant3D(_BlockCirculant):
     """A nested block circulant matrix, of `spectrum` [..., n0, n1, n2]; see `LinearOperatorCirculant`."""
 
-    matrix_dimensions = MappingProxyType({"spectrum": 3})
+    _matrix_dimensions = MappingProxyType({"spectrum": 3})
 
-    depth = 3
+    _depth = 3
 
     def __init__(
         self, spectrum, input_output_dtype: DTypeLike = dtypes.complex64, is_non_singular: bool | None = None,

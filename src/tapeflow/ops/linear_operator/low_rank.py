@@ -13,14 +13,15 @@ from tapeflow.ops.linalg.inverse import det, slogdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linalg.solve import solve
-from tapeflow.ops.linear_operator.base import (
-    LinearOperator,
+from tapeflow.ops.linear_operator.arguments import (
     as_matrix_tensor,
     parameters_of,
     static_size,
     with_common_batch,
 )
-from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorIdentity
+from tapeflow.ops.linear_operator.base import LinearOperator
+from tapeflow.ops.linear_operator.identity import LinearOperatorIdentity
+from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag
 from tapeflow.ops.linear_operator.slicing import OPERATORS
 from tapeflow.ops.math import arithmetic
 from tapeflow.ops.static import size_of
@@ -30,7 +31,7 @@ from tapeflow.ops.static import size_of
 class LinearOperatorLowRankUpdate(LinearOperator):
     """The operator L + U D V^H: another operator plus a product of thin matrices; `v` is `u` where not given."""
 
-    matrix_dimensions = MappingProxyType({"base_operator": OPERATORS, "u": 2, "diag_update": 1, "v": 2})
+    _matrix_dimensions = MappingProxyType({"base_operator": OPERATORS, "u": 2, "diag_update": 1, "v": 2})
 
     def __init__(
         self, base_operator: LinearOperatorDiag, u: TensorLike, diag_update: TensorLike | None = None, v=None,

@@ -1,37 +1,33 @@
-"""The linear operators that are one matrix: full, diagonal, triangular, identity and other structures."""
+"""The linear operators that are one matrix: full, diagonal, and triangular."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tapeflow.api import api
-from tapeflow.core import dtypes
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array import band, diagonal, diagonal_matrix, layout
-from tapeflow.ops.array.construction import ones, zeros
-from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Shape
-from tapeflow.ops.array.stacking import stack
-from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.control import assertions
-from tapeflow.ops.control.flow import no_op
 from tapeflow.ops.linalg.solve import triangular_solve
-from tapeflow.ops.linear_operator.base import (
-    LinearOperator,
+from tapeflow.ops.linear_operator.arguments import (
+    acts_as_identity,
     as_matrix_tensor,
+    assert_is_real,
+    assert_no_zeros,
     both,
+    commuting_hints,
     conjugated,
+    multiplier_of,
     parameters_of,
+    squared,
 )
+from tapeflow.ops.linear_operator.base import LinearOperator
 from tapeflow.ops.math import arithmetic, casting, division, elementwise, reductions
-from tapeflow.ops.math.complex_numbers import imag, real
+from tapeflow.ops.math.complex_numbers import real
 from tapeflow.ops.math.conjugate import conj
-from tapeflow.ops.static import static_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
 class LinearOperatorFullMatrix(LinearOperator):
     """The operator of a plain matrix."""
 
-    matrix_dimensions = MappingProxyType({"matrix": 2})
+    _matrix_dimensions = MappingProxyType({"matrix": 2})
 
     def __init__(
         self, matrix: np.ndarray, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -79,7 +75,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 class LinearOperatorDiag(LinearOperator):
     """The operator of a diagonal matrix, given its diagonal."""
 
-    matrix_dimensions = MappingProxyType({"diag": 1})
+    _matrix_dimensions = MappingProxyType({"diag": 1})
 
     def __init__(
         self, diag: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -153,11 +149,11 @@ class LinearOperatorDiag(LinearOperator):
     def _cholesky(self):
         return LinearOperatorDiag(elementwise.Sqrt(self._diag), True, None, True, True)
 
-    def simple_product(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
-        if isinstance(other, LinearOperatorIdentity):
+    def _simple_product(self, other: LinearOperator):
+        if acts_as_identity(other):
             return self
-        if isinstance(other, LinearOperatorScaledIdentity):
-            scale = layout.ExpandDims(other.multiplier, -1)
+        if (multiplier := multiplier_of(other)) is not None:
+            scale = layout.ExpandDims(multiplier, -1)
             return _diagonal(self, other, arithmetic.Mul(self._diag, scale))
         if isinstance(other, LinearOperatorDiag):
             return _diagonal(self, other, arithmetic.Mul(self._diag, other.diag))
@@ -165,9 +161,9 @@ class LinearOperatorDiag(LinearOperator):
             return _triangular(self, other, self._matmul(other.to_dense(), False))
         return None
 
-    def simple_quotient(self, other: LinearOperatorDiag | LinearOperatorLowerTriangular | LinearOperatorScaledIdentity):
-        if isinstance(other, LinearOperatorScaledIdentity):
-            scale = layout.ExpandDims(other.multiplier, -1)
+    def _simple_quotient(self, other: LinearOperator):
+        if (multiplier := multiplier_of(other)) is not None:
+            scale = layout.ExpandDims(multiplier, -1)
             return _diagonal(self, other, division.RealDiv(scale, self._diag))
         if isinstance(other, LinearOperatorDiag):
             return _diagonal(self, other, division.RealDiv(other.diag, self._diag))
@@ -193,37 +189,6 @@ class LinearOperatorDiag(LinearOperator):
         )
 
 
-def squared(shape):
-    """The shape of matrices of which `shape` is that of the diagonals: a `TensorShape` or a vector."""
-    if isinstance(shape, TensorShape):
-        return shape.concatenate(shape[-1:])
-    return concat([shape, shape[-1:]], 0)
-
-
-def assert_no_zeros(x: Tensor, message: str):
-    """Check that no element of `x` is zero."""
-    size = elementwise.abs(x)
-    return assertions.assert_less(convert_to_tensor(0, dtype=size.dtype), size, message=message)
-
-
-def assert_is_real(x, message: str):
-    """Check that no element of `x` has an imaginary part."""
-    x = convert_to_tensor(x)
-    if not x.dtype.is_complex:
-        return no_op("assert_self_adjoint")
-    part = imag(x)
-    return assertions.assert_equal(part, convert_to_tensor(0, dtype=part.dtype), message=message)
-
-
-def commuting_hints(
-    left: LinearOperatorDiag | LinearOperatorScaledIdentity, right: LinearOperatorDiag | LinearOperatorScaledIdentity
-):
-    """Whether the product of two operators that commute is non-singular, self-adjoint, positive definite."""
-    adjoint = both(left, right, "is_self_adjoint")
-    positive = both(left, right, "is_positive_definite") if adjoint else None
-    return both(left, right, "is_non_singular", True), adjoint, positive
-
-
 def _diagonal(left, right, diag):
     return LinearOperatorDiag(diag, *commuting_hints(left, right), is_square=True)
 
@@ -244,7 +209,7 @@ def _triangular(
 class LinearOperatorLowerTriangular(LinearOperator):
     """The operator of the lower triangle of a matrix."""
 
-    matrix_dimensions = MappingProxyType({"tril": 2})
+    _matrix_dimensions = MappingProxyType({"tril": 2})
 
     def __init__(
         self, tril: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -295,7 +260,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _eigvals(self):
         return self._diag_part()
 
-    def simple_product(self, other: LinearOperatorDiag | LinearOperatorIdentity | LinearOperatorLowerTriangular):
+    def _simple_product(self, other: LinearOperator):
         if isinstance(other, LinearOperatorDiag):
             columns = layout.ExpandDims(other.diag, -2)
             return _triangular(self, other, arithmetic.Mul(self.to_dense(), columns))
@@ -307,244 +272,3 @@ class LinearOperatorLowerTriangular(LinearOperator):
         )
 
 
-def _dimensions(num_rows, num_columns, batch_shape):
-    batch = [] if batch_shape is None else static_value(batch_shape)
-    sizes = [None if n is None else int(n) for n in map(static_value, (num_rows, num_columns))]
-    if batch is None:
-        length = batch_shape.shape.as_list()[0] if batch_shape.shape.rank else None
-        return TensorShape(None if length is None else [*[None] * length, *sizes])
-    batch = [int(n) for n in batch]
-    if any(n is not None and n < 0 for n in (*sizes, *batch)):
-        raise ValueError(
-            f"num_rows and batch_shape must be non-negative. Found: {num_rows}, {batch_shape}"
-        )
-    return TensorShape([*batch, *sizes])
-
-
-@api("linalg.LinearOperatorScaledIdentity")
-class LinearOperatorScaledIdentity(LinearOperator):
-    """The operator c * I, given the number of rows and c, which may be a batch of numbers."""
-
-    matrix_dimensions = MappingProxyType({"multiplier": 0})
-
-    def __init__(
-        self, num_rows: int, multiplier: TensorLike, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None, is_square: bool = True,
-        assert_proper_shapes: bool = False, name: str = "LinearOperatorScaledIdentity",
-    ):
-        if not is_square:
-            raise ValueError("A ScaledIdentity operator is always square.")
-        parameters = parameters_of(locals())
-        self._multiplier = as_matrix_tensor(multiplier, "multiplier", 0)
-        self._num_rows = num_rows
-        if not self._multiplier.dtype.is_complex:
-            is_self_adjoint = True
-        super().__init__(
-            self._multiplier.dtype,
-            None,
-            is_non_singular,
-            is_self_adjoint,
-            is_positive_definite,
-            True,
-            name,
-            parameters,
-        )
-
-    @property
-    def multiplier(self):
-        return self._multiplier
-
-    def _shape(self):
-        return self._multiplier.shape.concatenate(_dimensions(self._num_rows, self._num_rows, None))
-
-    def _shape_tensor(self):
-        return concat([Shape(self._multiplier), stack([self._num_rows] * 2)], 0)
-
-    def _scale(self, adjoint: bool = False):
-        return layout.ExpandDims(layout.ExpandDims(conjugated(self._multiplier, adjoint), -1), -1)
-
-    def _to_dense(self):
-        return arithmetic.Mul(self._scale(), eye(self._num_rows, dtype=self.dtype))
-
-    def _matmul(self, x: Tensor, adjoint: bool):
-        return arithmetic.Mul(x, self._scale(adjoint))
-
-    def _solve(self, rhs: Tensor, adjoint: bool):
-        return division.RealDiv(rhs, self._scale(adjoint))
-
-    def _diag_part(self):
-        one = ones(stack([self._num_rows]), self.dtype)
-        return arithmetic.Mul(layout.ExpandDims(self._multiplier, -1), one)
-
-    def _cond(self):
-        one = convert_to_tensor(self._multiplier) / self._multiplier  # NaN where it is zero
-        return elementwise.abs(one)
-
-    def _with(self, multiplier, *hints):
-        return LinearOperatorScaledIdentity(self._num_rows, multiplier, *hints, is_square=True)
-
-    def _adjoint(self):
-        return self._with(conj(self._multiplier), *self._hints[:3])
-
-    def _inverse(self):
-        return self._with(division.RealDiv(1.0, self._multiplier), *self._hints[:3])
-
-    def _cholesky(self):
-        return self._with(elementwise.Sqrt(self._multiplier), True, None, True)
-
-    def _combined(self, other: LinearOperatorDiag | LinearOperatorScaledIdentity, combine: Callable[..., Any]):
-        if isinstance(other, LinearOperatorScaledIdentity):
-            hints = commuting_hints(self, other)
-            return self._with(combine(other.multiplier, self._multiplier), *hints)
-        if isinstance(other, LinearOperatorDiag):
-            scale = layout.ExpandDims(self._multiplier, -1)
-            return _diagonal(self, other, combine(other.diag, scale))
-        return None
-
-    def simple_product(self, other):
-        return self._combined(other, arithmetic.Mul)
-
-    def simple_quotient(self, other):
-        return self._combined(other, division.RealDiv)
-
-    def _assert_non_singular(self):
-        size = elementwise.abs(self._multiplier)
-        return assertions.assert_positive(size, message="LinearOperator was singular")
-
-    def _assert_positive_definite(self):
-        return assertions.assert_positive(
-            real(self._multiplier), message="LinearOperator was not positive definite."
-        )
-
-    def _assert_self_adjoint(self):
-        return assert_is_real(self._multiplier, "LinearOperator was not self-adjoint")
-
-    def _determinant(self):
-        return arithmetic.Pow(self._multiplier, casting.cast(self._num_rows, self.dtype))
-
-    def _log_abs_determinant(self):
-        rows = casting.cast(self._num_rows, self.dtype)
-        logs = casting.cast(elementwise.Log(elementwise.abs(self._multiplier)), self.dtype)
-        return arithmetic.Mul(logs, rows)
-
-    def _eigvals(self):
-        return self._diag_part()
-
-
-@api("linalg.LinearOperatorIdentity")
-class LinearOperatorIdentity(LinearOperatorScaledIdentity):
-    """The identity operator of `num_rows` rows; with `batch_shape` a stack of them."""
-
-    matrix_dimensions = MappingProxyType({})
-
-    def __init__(
-        self, num_rows: int, batch_shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
-        is_non_singular: bool = True, is_self_adjoint: bool = True, is_positive_definite: bool = True,
-        is_square: bool = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
-    ):
-        if not is_self_adjoint:
-            raise ValueError("An identity operator is always self adjoint.")
-        if not is_non_singular:
-            raise ValueError("An identity operator is always non-singular.")
-        if not is_positive_definite:
-            raise ValueError("An identity operator is always positive-definite.")
-        if not is_square:
-            raise ValueError("An identity operator is always square.")
-        parameters = parameters_of(locals())
-        kind = dtypes.as_dtype(dtype or dtypes.float32)
-        batch = [] if batch_shape is None else batch_shape
-        super().__init__(
-            num_rows, ones(batch, kind), True, True, True, True, assert_proper_shapes, name
-        )
-        self._parameters = parameters
-
-    def add_to_tensor(self, mat, name: str = "add_to_tensor"):
-        return super().add_to_tensor(mat)
-
-    def acts_as_identity(self):
-        return True
-
-    def _inverse(self):
-        return self
-
-    def _cholesky(self):
-        return self
-
-    def simple_product(self, other):
-        return other
-
-    def simple_quotient(self, other):
-        return other
-
-    def _cond(self):
-        return ones(self.batch_shape_tensor(), self.dtype)
-
-    def _assert_non_singular(self):
-        return no_op("assert_non_singular")
-
-    def _assert_positive_definite(self):
-        return no_op("assert_positive_definite")
-
-    def _assert_self_adjoint(self):
-        return no_op("assert_self_adjoint")
-
-
-@api("linalg.LinearOperatorZeros")
-class LinearOperatorZeros(LinearOperator):
-    """The operator that makes everything zero."""
-
-    def __init__(
-        self, num_rows: int, num_columns: int | None = None, batch_shape=None, dtype: DTypeLike | None = None,
-        is_non_singular: bool = False, is_self_adjoint: bool = True, is_positive_definite: bool = False,
-        is_square: bool = True, assert_proper_shapes: bool = False, name: str = "LinearOperatorZeros",
-    ):
-        if is_non_singular:
-            raise ValueError("A zero operator is never non-singular.")
-        if is_positive_definite:
-            raise ValueError("A zero operator is never positive-definite.")
-        parameters = parameters_of(locals())
-        columns = num_rows if num_columns is None else num_columns
-        self._sizes = _dimensions(num_rows, columns, batch_shape)
-        self._rows_and_columns = num_rows, columns
-        self._batch = [] if batch_shape is None else batch_shape
-        kind = dtypes.as_dtype(dtype or dtypes.float32)
-        super().__init__(kind, None, False, is_self_adjoint, False, is_square, name, parameters)
-
-    def _shape(self):
-        return self._sizes
-
-    def _shape_tensor(self):
-        batch = convert_to_tensor(self._batch, dtype=dtypes.int32)
-        return concat([batch, stack(list(self._rows_and_columns))], 0)
-
-    def _to_dense(self):
-        return zeros(self.shape_tensor(), self.dtype)
-
-    def _adjoint(self):
-        rows, columns = self._rows_and_columns
-        square = self.is_square
-        return LinearOperatorZeros(
-            columns, rows, self._batch, self.dtype, False, square, False, square
-        )
-
-    def _determinant(self):
-        return zeros(self.batch_shape_tensor(), self.dtype)
-
-    def add_to_tensor(self, mat, name: str = "add_to_tensor"):
-        return super().add_to_tensor(mat)
-
-    def simple_product(self, other):
-        if not self.is_square or not other.is_square:
-            raise ValueError(
-                "Matmul with non-square `LinearOperator`s or non-square `LinearOperatorZeros` is not supported."
-            )
-        return self
-
-    def _assert_non_singular(self):
-        raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
-
-    def _assert_positive_definite(self):
-        raise InvalidArgumentError(None, None, "Zero operators are always non-positive definite.")
-
-    def _assert_self_adjoint(self):
-        return no_op("assert_self_adjoint")

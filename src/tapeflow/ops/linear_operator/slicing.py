@@ -16,7 +16,7 @@ def sliced(operator: Any, slices: Any) -> Any:
     given = {name: value for name, value in operator.parameters.items() if name != "self"}
     if "batch_shape" in given:
         given["batch_shape"] = ones(operator.batch_shape_tensor())[slices].shape.as_list()
-    for name, inner in operator.matrix_dimensions.items():
+    for name, inner in operator._matrix_dimensions.items():
         given[name] = _part(given[name], inner, slices, operator.batch_shape)
     return type(operator)(**given)
 

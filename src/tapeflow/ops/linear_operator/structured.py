@@ -18,18 +18,19 @@ from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control import assertions
-from tapeflow.ops.control.flow import group, no_op
+from tapeflow.ops.control.grouping import group, no_op
 from tapeflow.ops.indexing import gather
 from tapeflow.ops.linalg import tridiagonal, tridiagonal_functions
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.norms import normalize
-from tapeflow.ops.linear_operator.base import (
-    LinearOperator,
+from tapeflow.ops.linear_operator.arguments import (
     as_matrix_tensor,
+    assert_is_real,
     parameters_of,
+    squared,
     with_common_batch,
 )
-from tapeflow.ops.linear_operator.matrix import assert_is_real, squared
+from tapeflow.ops.linear_operator.base import LinearOperator
 from tapeflow.ops.math import arithmetic, casting, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
 
@@ -38,7 +39,7 @@ from tapeflow.ops.math.conjugate import conj
 class LinearOperatorPermutation(LinearOperator):
     """The operator that brings rows into the order `perm`."""
 
-    matrix_dimensions = MappingProxyType({"perm": 1})
+    _matrix_dimensions = MappingProxyType({"perm": 1})
 
     def __init__(
         self, perm: Sequence[int], dtype: DTypeLike = dtypes.float32, is_non_singular: bool | None = None,
@@ -91,7 +92,7 @@ class LinearOperatorPermutation(LinearOperator):
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`."""
 
-    matrix_dimensions = MappingProxyType({"reflection_axis": 1})
+    _matrix_dimensions = MappingProxyType({"reflection_axis": 1})
 
     def __init__(
         self, reflection_axis: TensorLike, is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
@@ -167,7 +168,7 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("`LinearOperatorTridiag` must be square")
         parameters = parameters_of(locals())
         self._given, self._format = diagonals, diagonals_format
-        self.matrix_dimensions = {"diagonals": [1, 1, 1] if diagonals_format == "sequence" else 2}
+        self._matrix_dimensions = {"diagonals": [1, 1, 1] if diagonals_format == "sequence" else 2}
         compact = tridiagonal_functions.compact(diagonals, diagonals_format)
         self._sizes = compact.shape[:-2].concatenate(compact.shape[-1:])
         super().__init__(
@@ -227,7 +228,7 @@ class LinearOperatorTridiag(LinearOperator):
 class LinearOperatorToeplitz(LinearOperator):
     """The operator of a matrix with constant diagonals, given its first column and row."""
 
-    matrix_dimensions = MappingProxyType({"col": 1, "row": 1})
+    _matrix_dimensions = MappingProxyType({"col": 1, "row": 1})
 
     def __init__(
         self, col: TensorLike, row: TensorLike, is_non_singular: bool | None = None,

@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, IntLike, ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.protocol import parts_of_spec, type_spec_of
@@ -29,8 +26,8 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat, split
 from tapeflow.ops.array.stacking import Pack, unstack
 from tapeflow.ops.lists import payload as list_payload
+from tapeflow.ops.lists.tensor_array_parts import elements_of, is_symbolic, shape_input
 from tapeflow.ops.lists.tensor_list import TensorListReserve, TensorListSetItem
-from tapeflow.ops.lists.tensor_list_reading import TensorListGetItem
 from tapeflow.ops.lists.tensor_list_rows import TensorListFromTensor
 from tapeflow.ops.static import concrete_value, static_value
 from tapeflow.ops.validate import invalid
@@ -85,7 +82,7 @@ class TensorArray:
         infer_shape: bool = True, element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True, name: str | None = None,
     ):
-        if not context.executing_eagerly() or _is_symbolic(flow) or _is_symbolic(size):
+        if not context.executing_eagerly() or is_symbolic(flow) or is_symbolic(size):
             StagedTensorArray = _tensor_array_staged().StagedTensorArray
             cls = StagedTensorArray
         self = object.__new__(cls)
@@ -155,7 +152,7 @@ class TensorArray:
         self._clear_after_read = True if clear_after_read is None else bool(clear_after_read)
         self._cleared: set[int] = set()
         if isinstance(flow, _Tensor) and flow.dtype == dtypes.variant:
-            self._tensors = _elements_of(flow, self.element_shape, self._dtype)
+            self._tensors = elements_of(flow, self.element_shape, self._dtype)
             return
         if size is None:
             raise ValueError(
@@ -195,7 +192,7 @@ class TensorArray:
     @_of_its_kind
     def read(self, index: IntLike, name: str | None = None):
         """The element at `index`."""
-        if _is_symbolic(index):
+        if is_symbolic(index):
             return self._staged().read(index)
         at = int(concrete_value(index))
         if at in self._cleared and 0 <= at < len(self._tensors) and self._tensors[at] is None:
@@ -238,7 +235,7 @@ class TensorArray:
     @_of_its_kind
     def write(self, index: TensorLike, value: Tensor, name: str | None = None):
         """The array with `value` at `index`."""
-        if _is_symbolic(index):
+        if is_symbolic(index):
             return self._staged().write(index, value)
         at = int(concrete_value(index))
         if at < 0:
@@ -366,31 +363,6 @@ class TensorArray:
                 if t is not None:
                     made = TensorListSetItem(made, i, t)
             return made
-
-
-def _is_symbolic(x: Any) -> bool:
-    return isinstance(x, _Tensor) and not isinstance(x, _Eager)
-
-
-def shape_input(shape: TensorShape) -> np.ndarray:
-    """A shape as the TensorList ops take it."""
-    if shape.rank is None:
-        return np.array(-1, np.int32)
-    return np.array([-1 if d is None else d for d in shape.as_list()], np.int32)
-
-
-def _elements_of(flow: Tensor, shape, dtype: DType) -> list:
-    payload = flow.numpy()
-    if not isinstance(payload, list_payload.TensorList) or payload.dtype != dtype:
-        raise ValueError(f"flow must hold a list of {dtype.name} tensors, but is {flow!r}")
-    tensors = payload.tensors()
-    if not _native.is_watched(flow):
-        return tensors
-    wanted = shape_input(shape)
-    return [
-        None if t is None else TensorListGetItem(flow, i, wanted, dtype)
-        for i, t in enumerate(tensors)
-    ]
 
 
 def _like(array: StagedTensorArray, flow: Tensor):

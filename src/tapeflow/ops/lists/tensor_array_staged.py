@@ -8,8 +8,9 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control.flow import no_op
-from tapeflow.ops.lists.tensor_array import TensorArray, shape_input
+from tapeflow.ops.control.grouping import no_op
+from tapeflow.ops.lists.tensor_array import TensorArray
+from tapeflow.ops.lists.tensor_array_parts import shape_input
 from tapeflow.ops.lists.tensor_list import TensorListReserve, TensorListSetItem
 from tapeflow.ops.lists.tensor_list_reading import (
     TensorListConcatV2,

@@ -15,7 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import boundaries, public, public_methods
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.control.flow import group, no_op
+from tapeflow.ops.control.grouping import group, no_op
 from tapeflow.ops.lookup.initializers import TABLE_INITIALIZERS, KeyValueTensorInitializer, own_name
 from tapeflow.ops.lookup.rows import (
     LookupTableExportV2,

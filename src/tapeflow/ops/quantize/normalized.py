@@ -12,7 +12,8 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import shapes
-from tapeflow.ops.image.resize import ResizeBilinear, bilinear_taps, checked_images
+from tapeflow.ops.image.resize.bilinear import ResizeBilinear, bilinear_taps
+from tapeflow.ops.image.resize.taps import checked_images
 from tapeflow.ops.quantize.levels import (
     floats_of,
     level_of,
@@ -223,7 +224,8 @@ def _scaled(x, mean, factor):
 @QuantizedInstanceNorm.samples
 def _(rng: SampleGenerator):
     x = quantized(np.array([10, 20, 20, 10]).reshape(1, 2, 2, 1))
-    one, in_range = np.float32(1), {"output_range_given": True, "given_y_min": -2.0}
+    one = np.float32(1)
+    in_range: dict[str, Any] = {"output_range_given": True, "given_y_min": -2.0}
     yield Sample(x, *_ZERO_TO_255, variance_epsilon=0.0, expect=(
         np.array([0, 255, 255, 0]).reshape(1, 2, 2, 1), -one, one))  # fmt: skip
     yield Sample(x, *_ZERO_TO_255, **in_range, given_y_max=3.0, variance_epsilon=0.0, expect=(

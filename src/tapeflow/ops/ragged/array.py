@@ -15,7 +15,7 @@ from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.array.tiling import tile as tile_dense
 from tapeflow.ops.control.assertions import assert_equal_v1, assert_non_negative_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing import boolean_mask
 from tapeflow.ops.indexing import gather as dense_gather
 from tapeflow.ops.math import arithmetic, choice, division

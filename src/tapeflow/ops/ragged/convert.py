@@ -23,7 +23,7 @@ from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.array.transposing import Transpose
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update

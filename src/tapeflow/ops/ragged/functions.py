@@ -22,7 +22,7 @@ from tapeflow.ops.control.assertions import (
     assert_non_negative_v1,
     assert_none_equal,
 )
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing import gather as dense_gather
 from tapeflow.ops.math import arithmetic, division
 from tapeflow.ops.math.casting import cast

@@ -13,7 +13,7 @@ from tapeflow.ops.array import layout as dense_layout
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.functions import expand_dims, gather_rows
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor

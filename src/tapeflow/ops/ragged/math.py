@@ -15,7 +15,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.rows import identity, stop_gradient
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import (
     arithmetic,

@@ -14,7 +14,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape, Size
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import grouping
 from tapeflow.ops.control.assertions import assert_equal_v1, assert_less_v1, assert_non_negative_v1
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.reductions import reduce_sum
@@ -56,7 +56,7 @@ def required(validate: bool, values: Any, tensor: Any, check: Check, *others: An
         if check.holds(known[0], count, *known[1:]):
             return tensor
     found = check.assertions(tensor, cast(row_count(values), tensor.dtype), *others)
-    with control.control_dependencies([op for op in found if op is not None]):
+    with grouping.control_dependencies([op for op in found if op is not None]):
         return identity(tensor)
 
 

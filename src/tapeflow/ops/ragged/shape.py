@@ -17,7 +17,7 @@ from tapeflow.ops.array import layout
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.ragged.row_partition import RowPartition, RowPartitionSpec
 from tapeflow.ops.ragged.shape_layout import ShapeLayout, of_lengths

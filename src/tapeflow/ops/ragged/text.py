@@ -11,8 +11,8 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.structures import nest
-from tapeflow.ops.control import flow as control
 from tapeflow.ops.control import printing as output
+from tapeflow.ops.control import staging
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.static import concrete_value
 
@@ -54,8 +54,8 @@ def ragged_text(ragged: RaggedTensor, summarize: int = 3) -> Any:
         return _of_list(rows, 3 if summarize is None else summarize)
 
     parts = nest.flatten(ragged, expand_composites=True)
-    if control.staged(*parts):
-        return control.staging.py_function(text, parts, dtypes.string, None)
+    if staging.staged(*parts):
+        return staging.nodes.py_function(text, parts, dtypes.string, None)
     return convert_to_tensor(text(*parts))
 
 

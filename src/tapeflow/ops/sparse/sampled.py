@@ -10,7 +10,7 @@ from tapeflow.core.public import public
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control.assertions import assert_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.linalg.matrix_function import matrix_transpose
 from tapeflow.ops.math.casting import cast

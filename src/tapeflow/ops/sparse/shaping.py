@@ -22,7 +22,7 @@ from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_equal_v1, assert_less_equal_v1
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import arithmetic, reductions

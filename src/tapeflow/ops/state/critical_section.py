@@ -17,7 +17,7 @@ from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import nest
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import grouping
 from tapeflow.ops.queue.waiting_lines import Lines
 from tapeflow.ops.state.resource_op import expect, resource_op
 
@@ -201,6 +201,6 @@ def _check_shared(execution: _Execution, other: Any) -> None:
 def _after(x: Any) -> Any:
     if isinstance(x, _native.Tensor):
         return identity(x)
-    return control.group() if hasattr(x, "control_inputs") else x
+    return grouping.group() if hasattr(x, "control_inputs") else x
 
 

@@ -12,8 +12,8 @@ from tapeflow.core.public import public
 from tapeflow.ops.array import layout
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.array.sizes import Rank
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.division_no_nan import divide_no_nan
 from tapeflow.ops.math.reductions import reduce_sum

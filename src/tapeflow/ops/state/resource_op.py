@@ -19,7 +19,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InternalError, InvalidArgumentError
 from tapeflow.core.spelling import snake_case
 from tapeflow.ops.binder import dtypes_of
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.node_rows import NODES, NodeRow, kinds_of
 from tapeflow.ops.signature import Argument, Kind
 
@@ -124,7 +124,7 @@ class ResourceOp(NodeRow):
         if self.handles == "string_ref":
             check_reference(self)
         flat: list[Any] = []
-        staged = control.staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
+        staged = staging.staged(*inputs, *(y for x in inputs if isinstance(x, list) for y in x))
         for argument, x in zip(self.inputs, inputs, strict=True):
             if argument.is_list:
                 parts = [convert_to_tensor(y) for y in x]
@@ -234,7 +234,7 @@ def resource_op(
 
 def check_reference(op: Any) -> None:
     """Raises RuntimeError while nothing is staged, for an op that takes or makes a reference to a handle."""
-    if control.staged():
+    if staging.staged():
         return
     last = [a.name for a in (*op.inputs, *op.outputs) if a.type == "resource"][-1]
     raise RuntimeError(f"{snake_case(op.name)} op does not support eager execution. Arg '{last}' is a ref.")

@@ -16,7 +16,7 @@ from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.array.ranges import range as range_
-from tapeflow.ops.control import flow as control
+from tapeflow.ops.control import staging
 from tapeflow.ops.control.printing import tensor_text
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.static import concrete_value, rank_of
@@ -193,8 +193,8 @@ def format_(template, inputs: TensorLike, placeholder: str = "{}", summarize: In
             f"The template expects {len(pieces) - 1} tensors, but the inputs only has {len(inputs)}. Please "
             "ensure the number of placeholders in template matches inputs length."
         )
-    if control.staged(*inputs):
-        return control.staging.string_format(template, placeholder, inputs, summarize, name)
+    if staging.staged(*inputs):
+        return staging.nodes.string_format(template, placeholder, inputs, summarize, name)
     return convert_to_tensor(formatted(pieces, inputs, summarize))
 
 

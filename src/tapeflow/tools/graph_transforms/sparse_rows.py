@@ -17,7 +17,7 @@ from tapeflow.graph.interchange.graph_util import node_name
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import ExpandDims, Reshape
 from tapeflow.ops.array.rows import Identity
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.indexing.gather import Gather, GatherV2
 from tapeflow.ops.io.summary_rows import ScalarSummary
 from tapeflow.ops.math.casting import Cast

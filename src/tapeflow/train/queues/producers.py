@@ -15,8 +15,8 @@ from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.array.ranges import range as numbers
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape_v1, size_v1
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather import gather_v1
 from tapeflow.ops.io import summary_rows as summary
 from tapeflow.ops.io.file import matching_files

@@ -2,7 +2,7 @@
 
 import abc
 
-from tapeflow.distribute.strategy import MirroredVariable
+from tapeflow.distribute.mirrored import MirroredVariable
 from tapeflow.distribute.values import PerReplica
 
 

@@ -18,8 +18,8 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import exp, log, log1p, sqrt, square
 from tapeflow.ops.math.reductions import reduce_all, reduce_prod

@@ -20,7 +20,7 @@ from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_
 from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
 from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.control.flow import no_op
+from tapeflow.ops.control.grouping import no_op
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast

@@ -10,8 +10,8 @@ import numpy as np
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.rows import identity
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.assert_op import Assert
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import log, square
 from tapeflow.ops.math.float_kinds import is_nan

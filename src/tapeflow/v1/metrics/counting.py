@@ -13,7 +13,7 @@ from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.assertions import assert_greater_equal, assert_less_equal
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.arithmetic import maximum, minimum

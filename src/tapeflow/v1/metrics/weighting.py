@@ -9,9 +9,9 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import rank, shape
-from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.control.flow import cond_v1 as cond
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal

@@ -16,8 +16,8 @@ from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_none_equal_v1 as assert_none_equal
-from tapeflow.ops.control.flow import control_dependencies
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.control.grouping import control_dependencies
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log

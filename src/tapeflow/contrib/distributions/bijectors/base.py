@@ -19,7 +19,7 @@ from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.sizes import rank as rank_of
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.reductions import reduce_sum
 from tapeflow.ops.static import get_static_value
 from tapeflow.v1.distributions.base import checked

@@ -14,7 +14,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.ops.array.sizes import rank as rank_of
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.sizes import size as size_of
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 
 __all__ = ["Chain", "Inline", "Invert"]
 

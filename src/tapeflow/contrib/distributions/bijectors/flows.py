@@ -19,7 +19,7 @@ from tapeflow.ops.array.rows import stop_gradient
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.control.flow import while_loop_v1 as while_loop
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.clip import clip_by_value
 from tapeflow.ops.math.elementwise import exp
 from tapeflow.ops.math.reductions import reduce_sum

@@ -32,7 +32,7 @@ from tapeflow.ops.control.shape_assertions import assert_rank_at_least_v1 as ass
 from tapeflow.ops.linalg.decomposition import cholesky
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.solve import triangular_solve
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import log, sqrt

@@ -21,9 +21,9 @@ from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
-from tapeflow.ops.control.flow import control_dependencies
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.reductions import reduce_sum

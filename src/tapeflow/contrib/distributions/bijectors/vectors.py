@@ -17,7 +17,7 @@ from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_v1 as assert_greater
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.indexing.gather import gather
-from tapeflow.ops.linear_operator.base import static_size
+from tapeflow.ops.linear_operator.arguments import static_size
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.math.elementwise import exp, log
 from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.function.autograph.operators import staging
-from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.assert_op import Assert
 
 
 def assertion(test: Any, message: Callable[[], Any]) -> Any:

@@ -25,9 +25,9 @@ from tapeflow.function.autograph.operators.lists import StagedList
 from tapeflow.function.autograph.operators.state import is_tensor_array
 from tapeflow.ops.array.ranges import range as tensor_range
 from tapeflow.ops.array.sizes import rank, shape
-from tapeflow.ops.control.assertions import Assert
-from tapeflow.ops.control.flow import numpy_function
+from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.control.mapping import map_fn
+from tapeflow.ops.control.py_functions import numpy_function
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import arithmetic, logic, reductions
 from tapeflow.ops.math.arithmetic import maximum

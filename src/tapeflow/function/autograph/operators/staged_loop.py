@@ -22,7 +22,7 @@ from tapeflow.function.autograph.operators.state import (
     same_structure,
     zeros_like_of,
 )
-from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.assert_op import Assert
 
 
 def stage_while(

@@ -39,7 +39,7 @@ def make_input(
     >>> print(y.shape)
     (None, 2)
     """
-    from tapeflow.keras.layers.core import InputLayer
+    from tapeflow.keras.layers.core.input_layer import InputLayer
 
     batch_shape = kwargs.pop("batch_input_shape", batch_shape)
     spec = kwargs.pop("type_spec", None)

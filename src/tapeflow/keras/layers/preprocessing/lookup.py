@@ -30,7 +30,7 @@ from tapeflow.keras.old_names import takes_old_names
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import shape as shape_of
-from tapeflow.ops.control.assertions import Assert
+from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer
 from tapeflow.ops.lookup.rows import LookupTableExportV2
 from tapeflow.ops.lookup.tables import StaticHashTable

@@ -15,9 +15,9 @@ from tapeflow.graph.interchange.inlining import inline
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.array.construction import zeros_like
-from tapeflow.saved_model import restored_functions
 from tapeflow.saved_model.gradient_writing import TYPE_ATTR, CapturedTensor
-from tapeflow.saved_model.restored_functions import Captured
+from tapeflow.saved_model.restored import functions as restored_functions
+from tapeflow.saved_model.restored.functions import Captured
 
 
 class RestoredGradients:
