@@ -101,7 +101,7 @@ def test_folders_hold_few_modules():
 
 # Files that are longer than a reader takes in at a time: lower the limit, do not raise it.
 FILE_LINES = 400
-MOST_LONG_FILES = 42
+MOST_LONG_FILES = 22
 
 
 def test_few_files_are_long():
@@ -115,7 +115,7 @@ def test_packages_say_what_they_hold():
 
 
 # Attributes of other objects that begin with an underscore: lower the limit, do not raise it.
-MOST_PRIVATE = 296
+MOST_PRIVATE = 216
 _OF_NAMEDTUPLES = {"_replace", "_fields", "_asdict", "_make"}  # which are public
 
 

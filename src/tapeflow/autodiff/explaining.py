@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core.variables import identity_of
+
 
 def _named(value: Any) -> str:
     name = getattr(value, "name", None) if hasattr(value, "assign") else None
@@ -16,7 +18,7 @@ def explain(tape: Any, target: Any, source: Any) -> str:
     """How `target` depends on `source`, according to the entries and breaks of a tape."""
     entries = [tuple(entry[:3]) for entry in tape._entries()]
     breaks = list(tape._breaks())
-    start, goal = source._id, target._id
+    start, goal = identity_of(source), identity_of(target)
     what = f"The gradient of the target ({_named(target)}) with respect to the {_named(source)}"
     if start == goal:
         return f"{what} exists: they are the same."

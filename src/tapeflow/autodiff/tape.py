@@ -16,6 +16,7 @@ from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures import gradient_parts, nest
+from tapeflow.core.variables import identity_of
 from tapeflow.ops import derived
 from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
@@ -174,7 +175,7 @@ class GradientTape(_native.Tape):
         known = super().watched_variables() if kept is None or self._recording else kept
         if self.in_graph is not None:
             known = {id(v): v for v in (*known, *self.in_graph.variables())}.values()
-        return tuple(sorted(known, key=lambda v: v._id))
+        return tuple(sorted(known, key=identity_of))
 
     def _derived(self, targets: Sequence[Tensor], sources: Any, weights, zero: bool, again: bool = False):
         """The gradients of flat targets by flat sources: played back at once, or as nodes of a graph.

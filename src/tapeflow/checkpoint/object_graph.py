@@ -13,6 +13,7 @@ from tapeflow.checkpoint.following import children
 from tapeflow.core.context import eager_mode
 from tapeflow.core.dtensor import placed
 from tapeflow.core.dtypes import bfloat16, string
+from tapeflow.core.public import defines
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.ops.state.variable import Variable
@@ -164,14 +165,14 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
     """Functions that give and take the values of an object whose class has TensorFlow's methods for it, by name."""
     if not isinstance(value, Trackable) or isinstance(value, Variable):
         return {}
-    if _defines(value, "_serialize_to_tensors"):
+    if defines(type(value), Trackable, "_serialize_to_tensors"):
         # What stands for another object has the method even where that one has not.
         with contextlib.suppress(NotImplementedError):
             return {
                 name: (functools.partial(_serialized, value, name), functools.partial(_restored, value, name))
                 for name in value._serialize_to_tensors()
             }
-    if not _defines(value, "_gather_saveables_for_checkpoint"):
+    if not defines(type(value), Trackable, "_gather_saveables_for_checkpoint"):
         return {}
     found = {}
     for name, made in value._gather_saveables_for_checkpoint().items():
@@ -184,11 +185,6 @@ def of_library(value: Any) -> dict[str, tuple[Any, Any]]:
                 functools.partial(_restored_by, saveable),
             )
     return found
-
-
-def _defines(value: Trackable, name: str) -> bool:
-    """Whether the class of an object has a method of its own in place of that of all trackable objects."""
-    return getattr(type(value), name) is not getattr(Trackable, name)
 
 
 def _serialized(value: Any, name: str) -> Any:

@@ -110,7 +110,7 @@ class Restoration:
             self.objects[number] = value
             self._node_of[id(value)] = number
             self._restore(number, value)
-            self._restore_slots(number, value)
+            self.restore_slots(number, value)
             if hasattr(value, "_expect"):
                 value._expect({child["local_name"] for child in self.nodes[number]["children"]})
             found = trackable.restorable_children(value)
@@ -154,7 +154,7 @@ class Restoration:
         """Looks for objects that came without being announced."""
         for optimizer in {key[0] for key in self._slots if key not in self._restored_slots}:
             if optimizer in self.objects:
-                self._restore_slots(optimizer, self.objects[optimizer])
+                self.restore_slots(optimizer, self.objects[optimizer])
         for number, value in list(self.objects.items()):
             children = self.nodes[number]["children"]
             if any(child["node_id"] not in self.objects for child in children):
@@ -189,7 +189,7 @@ class Restoration:
                 continue
             self.unused[number] = attribute["name"]
 
-    def _restore_slots(self, number: int, value: Any) -> None:
+    def restore_slots(self, number: int, value: Any) -> None:
         """The slots that join this object, an optimizer or a variable, to objects known already."""
         for key, node in self._slots.items():
             optimizer, original, name = key

@@ -85,6 +85,11 @@ class _ThreadState(threading.local):
 _state = _ThreadState()
 
 
+def thread_state() -> _ThreadState:
+    """Return what the calling thread has of its own: its graphs, scope of names, and device."""
+    return _state
+
+
 # Eager or graph.
 
 

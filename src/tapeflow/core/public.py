@@ -171,6 +171,11 @@ def public_methods(cls: C) -> C:
     return cls
 
 
+def defines(kind: type, base: type, name: str) -> bool:
+    """Return whether a class has a method of its own in place of that of its base."""
+    return getattr(kind, name) is not getattr(base, name)
+
+
 def public_names(module: dict[str, Any]) -> list[str]:
     """Return the names of the public functions and classes that a module defines, in their order.
 

@@ -44,14 +44,20 @@ class SparseTensor:
     __slots__ = ("__weakref__", "_dense_shape", "_given_shape", "_indices", "_values")
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike):
-        self._indices = convert_to_tensor(indices, dtypes.int64, name="indices")
-        self._values = convert_to_tensor(values, name="values")
-        self._dense_shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
+        self._hold(
+            convert_to_tensor(indices, dtypes.int64, name="indices"),
+            convert_to_tensor(values, name="values"),
+            convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape"),
+        )
         places = self._indices.shape.with_rank(2)
         rank = self._dense_shape.shape.with_rank(1)
         self._values.shape.with_rank(1)[0:1].assert_is_compatible_with(places[0:1])
         rank.assert_is_compatible_with(places[1:2])
-        self._given_shape: tensor_shape.TensorShape | None = None
+
+    def _hold(self, indices: Any, values: Any, dense_shape: Any, given: tensor_shape.TensorShape | None = None):
+        """Take the three parts, and what is known of the dense shape besides its tensor."""
+        self._indices, self._values, self._dense_shape = indices, values, dense_shape
+        self._given_shape = given
 
     @classmethod
     def from_value(cls, sparse_tensor_value):
@@ -169,9 +175,9 @@ def _assembled(like: Any, parts: list[Any]) -> Any:
     if any(isinstance(part, TypeSpec) for part in parts):
         return SparseTensorValue(*parts)
     made = SparseTensor.__new__(SparseTensor)
-    made._indices, made._values, made._dense_shape = parts
     known = hasattr(parts[2], "known_sizes")
-    made._given_shape = None if known else getattr(like, "_given_shape", None)
+    indices, values, dense_shape = parts
+    made._hold(indices, values, dense_shape, None if known else getattr(like, "_given_shape", None))
     return made
 
 

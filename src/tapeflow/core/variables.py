@@ -36,6 +36,28 @@ def is_set(variable: Any) -> bool:
     return found
 
 
+def has_cell(variable: Any) -> bool:
+    """Whether a variable holds its value itself; else its class asks another variable for all that it has."""
+    found: bool = variable._has_cell
+    return found
+
+
+def set_value(variable: Any, tensor: Any) -> None:
+    """Put an eager tensor in the place of the value of a variable, whatever its shape."""
+    variable._set(tensor)
+
+
+def element_of_graph(variable: Any) -> Any:
+    """The tensor of a graph that a variable is there, which may be fed."""
+    return variable._as_graph_element()
+
+
+def identity_of(x: Any) -> int:
+    """The number by which tapes know a tensor or a variable."""
+    found: int = x._id
+    return found
+
+
 def declare(variable: Any, dtype: Any, trainable: bool, shape: Any, parts: Any = None) -> None:
     """Give a variable that was made without a value what its values have, and its nodes if it is in a graph."""
     variable._init(dtype, trainable)

@@ -16,7 +16,7 @@ from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating
 from tapeflow.data.iteration.graph_iterating import GraphIterator
 from tapeflow.data.nodes import results
-from tapeflow.data.parts import Parts
+from tapeflow.data.parts import Parts, given_parts
 from tapeflow.data.sources.files import FileMethods
 from tapeflow.data.sources.generators import GeneratorMethods
 from tapeflow.data.sources.saving import SavingMethods
@@ -93,9 +93,7 @@ class Dataset(
           size: the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY.
           rows: the same dataset as a RowStream, where it is one.
         """
-        made = Dataset.__new__(Dataset)
-        made._parts = Parts(kind, start, spec, size, rows)
-        return made
+        return given_parts(Dataset.__new__(Dataset), Parts(kind, start, spec, size, rows))
 
     @classmethod
     def from_recipe(
@@ -103,11 +101,8 @@ class Dataset(
         outer: ShapeLike = (),
     ):
         """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
-        made = Dataset.__new__(Dataset)
-        made._parts = Parts(
-            kind, not_yet, spec, UNKNOWN_CARDINALITY, captured=tuple(inputs), make=make, outer=outer
-        )
-        return made
+        parts = Parts(kind, not_yet, spec, UNKNOWN_CARDINALITY, captured=tuple(inputs), make=make, outer=outer)
+        return given_parts(Dataset.__new__(Dataset), parts)
 
     def with_inputs(self, values):
         """This dataset, for the values (or other tensors) in place of what it is made of."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core.public import boundaries
@@ -23,10 +22,13 @@ class _Attribute:
     def __get__(self, options: Any, owner: type | None = None):
         if options is None:
             return self
-        return options._value_of(self._name, self._default)
+        return _given(options).value_of(self._name, self._default)
 
     def __set__(self, options: Any, value: int):
-        options._put(self._name, value, self._check)
+        given = _given(options)
+        given.require_mutable()
+        self._check(value)
+        given.values[self._name] = value
 
     def _check(self, value: int):
         if value is not None and not self._fits(value):
@@ -40,59 +42,76 @@ class _Attribute:
         return isinstance(value, self._kinds)
 
 
-class _OptionsBase:
-    _set: dict[str, Any]  # the values that were given
-    _frozen: bool
+class _Given:
+    """What was set of options, and whether they may be changed.
+
+    Attributes:
+      values: the values that were given, by the names of their attributes.
+      frozen: whether a change raises.
+    """
 
     def __init__(self):
-        object.__setattr__(self, "_set", {})
-        object.__setattr__(self, "_frozen", False)
+        self.values: dict[str, Any] = {}
+        self.frozen = False
+
+    def value_of(self, name: str, default: Any):
+        """The value of an attribute; options in options are made when they are first asked for."""
+        found = self.values.get(name)
+        if found is not None or not callable(default):
+            return default if found is None else found
+        found = self.values[name] = default()
+        _given(found).frozen = self.frozen
+        return found
+
+    def merge(self, other: _Given):
+        """Take what other options set."""
+        for name, value in other.present().items():
+            known = self.values.get(name)
+            both = isinstance(value, _OptionsBase) and known is not None
+            self.values[name] = merged(known, value) if both else value
+
+    def freeze(self):
+        """Raise from now on where these options, or those in them, are changed."""
+        self.frozen = True
+        for name, value in self.values.items():
+            if isinstance(value, _OptionsBase):
+                self.values[name] = frozen(value)
+
+    def require_mutable(self):
+        """Raise ValueError for options that may not be changed."""
+        if self.frozen:
+            raise ValueError(
+                "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
+                "`tf.data.Dataset.with_options(options)` to set or update dataset options."
+            )
+
+    def present(self):
+        """The values that are not None."""
+        return {name: value for name, value in self.values.items() if value is not None}
+
+    def told(self):
+        """What was set, without groups of options in which nothing was."""
+        found = {name: _given(v).told() if isinstance(v, _OptionsBase) else v for name, v in self.present().items()}
+        return {name: v for name, v in found.items() if v or not isinstance(self.values[name], _OptionsBase)}
+
+
+def _given(options: Any) -> _Given:
+    return options._given
+
+
+class _OptionsBase:
+    _given: _Given
+
+    def __init__(self):
+        object.__setattr__(self, "_given", _Given())
 
     def __setattr__(self, name: str, value: int):
         if not hasattr(type(self), name):
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         object.__setattr__(self, name, value)
 
-    def _value_of(self, name: str, default: Any):
-        """The value of an attribute; options in options are made when they are first asked for."""
-        found = self._set.get(name)
-        if found is not None or not callable(default):
-            return default if found is None else found
-        found = self._set[name] = default()
-        object.__setattr__(found, "_frozen", self._frozen)
-        return found
-
-    def _put(self, name: str, value: Any, check: Callable[[Any], None]):
-        """Set an attribute to a value that passes `check`."""
-        self._check_mutable()
-        check(value)
-        self._set[name] = value
-
-    def _merge(self, other: Any):
-        """Take what other options set."""
-        for name, value in other._values().items():
-            known = self._set.get(name)
-            self._set[name] = merged(known, value) if isinstance(value, _OptionsBase) and known is not None else value
-
-    def _freeze(self):
-        """Raise from now on where these options, or those in them, are changed."""
-        object.__setattr__(self, "_frozen", True)
-        for name, value in self._set.items():
-            if isinstance(value, _OptionsBase):
-                self._set[name] = frozen(value)
-
-    def _check_mutable(self):
-        if self._frozen:
-            raise ValueError(
-                "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
-                "`tf.data.Dataset.with_options(options)` to set or update dataset options."
-            )
-
-    def _values(self):
-        return {name: value for name, value in self._set.items() if value is not None}
-
     def __eq__(self, other):
-        return type(other) is type(self) and _told(self) == _told(other)
+        return type(other) is type(self) and self._given.told() == _given(other).told()
 
     def __ne__(self, other):
         return not self == other
@@ -100,21 +119,8 @@ class _OptionsBase:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
-        inner = ", ".join(f"{name}={value!r}" for name, value in sorted(self._values().items()))
+        inner = ", ".join(f"{name}={value!r}" for name, value in sorted(self._given.present().items()))
         return f"{type(self).__name__}({inner})"
-
-
-def _told(options):
-    """What was set, without groups of options in which nothing was."""
-    found = {}
-    for name, value in options._values().items():
-        if isinstance(value, _OptionsBase):
-            inner = _told(value)
-            if inner:
-                found[name] = inner
-        else:
-            found[name] = value
-    return found
 
 
 class AutoShardPolicy(enum.IntEnum):
@@ -257,14 +263,14 @@ def merged(*all_options):
             raise TypeError(
                 f"Could not merge options of different types: {type(result)} and {type(options)}."
             )
-        result._merge(options)
+        _given(result).merge(_given(options))
     return result
 
 
 def frozen(options):
     """A copy that raises where it is changed."""
     copy = merged(options)
-    copy._freeze()
+    _given(copy).freeze()
     return copy
 
 

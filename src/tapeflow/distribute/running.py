@@ -107,14 +107,14 @@ def _surroundings() -> Callable[[], Any]:
     """A context manager that gives another thread the graphs, names and device of this one."""
     import contextlib
 
-    state = context._state
+    state = context.thread_state()
     graphs, scope = state.graphs, state.name_scope
     device, index = state.device_name, state.device_index
     strategies = replicas.state.strategies
 
     @contextlib.contextmanager
     def enter() -> Any:
-        own = context._state
+        own = context.thread_state()
         own.graphs = graphs
         own.name_scope = scope
         context.set_device(own, device, index)

@@ -229,23 +229,23 @@ def _structure(x: Any) -> Any:
 class _Identity:
     """A key that is equal to itself only, and knows when its object is gone."""
 
-    __slots__ = ("_id", "_ref")
+    __slots__ = ("number", "ref")
 
     def __init__(self, value: Any):
-        self._id = id(value)
+        self.number = id(value)
         try:
-            self._ref: Any = weakref.ref(value)
+            self.ref: Any = weakref.ref(value)
         except TypeError:
-            self._ref = lambda: value
+            self.ref = lambda: value
 
     def __hash__(self) -> int:
-        return self._id
+        return self.number
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _Identity)
-            and self._id == other._id
-            and self._ref() is other._ref() is not None
+            and self.number == other.number
+            and self.ref() is other.ref() is not None
         )
 
 

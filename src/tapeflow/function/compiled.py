@@ -191,9 +191,9 @@ class Differentiated:
         self.targets = list(targets)
         self.higher = higher
         self.sources = _sources(compiled)
-        self._backs: dict[tuple[int, ...], Any] = {}
+        self.backs: dict[tuple[int, ...], Any] = {}
         everything = tuple(i for i, y in enumerate(self.targets) if _has_gradient(y.dtype))
-        main = self._back(everything)
+        main = self.back(everything)
         self.kept = list(main[1])
         if higher:
             places = {id(y): i for i, y in enumerate(self.targets)}
@@ -210,28 +210,28 @@ class Differentiated:
         targets = list(compiled.outputs)
         while True:
             probe = cls.__new__(cls)
-            probe.compiled, probe.targets, probe._backs, probe.higher = compiled, targets, {}, True
+            probe.compiled, probe.targets, probe.backs, probe.higher = compiled, targets, {}, True
             probe.sources = _sources(compiled)
             everything = tuple(i for i, y in enumerate(targets) if _has_gradient(y.dtype))
-            _, kept, _ = probe._back(everything)
+            _, kept, _ = probe.back(everything)
             known = {id(y) for y in targets}
             fresh = [t for t in kept if id(t) not in known]
             if not fresh:
                 return cls(compiled, targets, higher=True)
             targets = [*targets, *fresh]
 
-    def _back(self, given: tuple[int, ...]) -> tuple[Compiled, list[Any], list[tuple[int, int]]]:
+    def back(self, given: tuple[int, ...]) -> tuple[Compiled, list[Any], list[tuple[int, int]]]:
         """The graph of the gradients where those of the targets `given` are there.
 
         Returns it, the tensors of the forward graph that it reads, and for which of `sources` it has gradients.
         """
-        found = self._backs.get(given)
+        found = self.backs.get(given)
         if found is not None:
             return found
         with self.compiled.graph.creation_lock:
-            found = self._backs.get(given)
+            found = self.backs.get(given)
             if found is None:
-                found = self._backs[given] = self._made_back(given)
+                found = self.backs[given] = self._made_back(given)
         return found
 
     def _made_back(self, given: tuple[int, ...]) -> tuple[Compiled, list[Any], list[tuple[int, int]]]:
@@ -268,7 +268,7 @@ class Differentiated:
         if not self.higher:
             given = tuple(dys)
             dys = {i: _zeros_like(results[i]) if dy is None else dy for i, dy in dys.items()}
-        back, read, reached = self._back(given)
+        back, read, reached = self.back(given)
         if self.higher:
             places = {id(y): i for i, y in enumerate(self.targets)}
             kept = [results[places[id(t)]] for t in read]

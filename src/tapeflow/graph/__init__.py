@@ -9,7 +9,7 @@ from types import ModuleType
 from tapeflow.core import context
 from tapeflow.graph import default_graph, operation, services, tensor
 from tapeflow.graph.build import building, derivatives, recording, variables
-from tapeflow.graph.control_flow import conditional, loop
+from tapeflow.graph.control_flow import conditional, loop, loop_gradient
 from tapeflow.graph.control_flow import flow as control
 from tapeflow.graph.nodes import python_ops, resource_nodes
 from tapeflow.graph.run import errors_at, planning, session

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ def _why(tensor: Any) -> str:
 
 
 def _user_code() -> CodeType | None:
-    frame: Any = sys._getframe(1)
+    frame: Any = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_DIRECTORY):
         frame = frame.f_back
     return None if frame is None else frame.f_code

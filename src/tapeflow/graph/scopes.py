@@ -10,6 +10,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import device as placement
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.variables import element_of_graph
 from tapeflow.graph.names import Names, check_scope
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -111,7 +112,7 @@ class Scopes:
 
     def _apply_device_functions(self, op: Any) -> None:
         """Sets the device of what is like an operation: libraries ask so which device the blocks around say."""
-        set_device = op._set_device_from_string if hasattr(op, "_set_device_from_string") else op._set_device
+        set_device = getattr(op, "_set_device_from_string", None) or op._set_device
         device = self._device_of_scope(op, set_device)
         if device:
             set_device(device)
@@ -201,11 +202,11 @@ class Scopes:
             each = each.values
         if isinstance(each, Operation):
             found = each
-        elif getattr(each, "_assignment", None) is not None:
-            found = each._assignment
+        elif (assignment := getattr(each, "_assignment", None)) is not None:
+            found = assignment
         else:
             if hasattr(each, "_as_graph_element") and not isinstance(each, str):
-                each = each._as_graph_element()
+                each = element_of_graph(each)
             # Eager variables and tensors are there already; a function's effects run in program order anyway.
             if each is None or isinstance(each, (_native.EagerTensor, _native.Variable)):
                 return None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def states_of_generators(values):
     """The variables of the generators among values."""
-    generators = [value._generator if isinstance(value, NoiseSource) else value for value in values]
+    generators = [value.generator if isinstance(value, NoiseSource) else value for value in values]
     return [value.state for value in generators if isinstance(value, SeedGenerator)]
 
 
@@ -27,25 +27,25 @@ class NoiseSource:
 
     def __init__(self, seed: int | None):
         self._seed = seed
-        self._generator = None if keras_2() or settings.in_plain_graph() else SeedGenerator(seed)
+        self.generator = None if keras_2() or settings.in_plain_graph() else SeedGenerator(seed)
 
     def normal(self, shape, mean, stddev, dtype):
         """Normal numbers."""
-        if self._generator is None:
+        if self.generator is None:
             return functions.normal(shape, mean, stddev, dtype, self._seed)
-        return normal(shape, mean, stddev, dtype, self._generator)
+        return normal(shape, mean, stddev, dtype, self.generator)
 
     def uniform(self, shape: Sequence[Any], dtype: DTypeLike):
         """Uniform numbers of [0, 1)."""
-        if self._generator is None:
+        if self.generator is None:
             return functions.uniform(shape, 0.0, 1.0, dtype, self._seed)
-        return uniform_values(shape, 0.0, 1.0, dtype, self._generator)
+        return uniform_values(shape, 0.0, 1.0, dtype, self.generator)
 
     def dropout(self, x: TensorLike, rate: float, noise_shape=None):
         """Dropout of `x`."""
-        if self._generator is None:
+        if self.generator is None:
             return nn_dropout(x, rate, noise_shape, self._seed)
-        return dropout(x, rate, noise_shape, self._generator)
+        return dropout(x, rate, noise_shape, self.generator)
 
 
 class GeneratorOfNoise:
@@ -54,7 +54,7 @@ class GeneratorOfNoise:
     def __get__(self, layer: Dropout, owner: type | None = None):
         if layer is None:
             return self
-        generator = getattr(layer._noise, "_generator", None)
+        generator = getattr(layer._noise, "generator", None)
         if generator is None:
             raise AttributeError(f"{layer.name} has no `seed_generator`: it draws no random numbers of Keras 3.")
         return generator

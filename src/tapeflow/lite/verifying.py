@@ -94,7 +94,8 @@ class _Verifier:
     def _buffer(self, buffer: Any) -> int:
         size = self._listed(buffer.DataLength())
         if size:
-            at = buffer._tab.Vector(buffer._tab.Offset(4))
+            table = buffer._tab
+            at = table.Vector(table.Offset(4))
             _require(at + size <= len(self._data), "a buffer reaches beyond the end")
         offset, outside = buffer.Offset(), buffer.Size()
         _require(not outside or 0 <= offset <= offset + outside <= len(self._data), "a buffer lies beyond the end")

@@ -16,7 +16,7 @@ from tapeflow.core.specs import type_spec_registry
 from tapeflow.core.specs.anonymous_extension_type import AnonymousExtensionTypeSpec
 from tapeflow.core.specs.bounded_tensor_spec import BoundedTensorSpec
 from tapeflow.core.specs.extension_spec import ExtensionTypeSpec
-from tapeflow.core.specs.protocol import component_specs, parts_of_spec
+from tapeflow.core.specs.protocol import component_specs, deserialized, parts_of_spec, serialized
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.structures.structure import fields_of
@@ -144,7 +144,7 @@ def _put_type_spec(spec: Any, made: Any) -> None:
         made.type_spec_class = _EXTENSION if isinstance(spec, ExtensionTypeSpec) else _REGISTERED
         made.type_spec_class_name = name
         made.num_flat_components = len(nest.flatten(component_specs(spec), expand_composites=True))
-        _encode(spec._serialize(), made.type_state)
+        _encode(serialized(spec), made.type_state)
         return
     raise TypeError(f"No encoder for object {spec} of type {type(spec)}.")
 
@@ -201,7 +201,7 @@ def _type_spec(value: Any, depth: int) -> Any:
         return _extension(value, depth)
     if value.type_spec_class == _REGISTERED:
         registered = type_spec_registry.lookup(value.type_spec_class_name)
-        return registered._deserialize(decode(value.type_state, depth))
+        return deserialized(registered, decode(value.type_state, depth))
     if kind is None:
         name = value.type_spec_class_name or value.type_spec_class
         raise ValueError(f"The type '{name}' is not known here")
@@ -221,8 +221,8 @@ def _extension(value: Any, depth: int) -> Any:
     try:
         registered = type_spec_registry.lookup(value.type_spec_class_name)
     except ValueError:
-        return AnonymousExtensionTypeSpec._deserialize(fields)
-    return registered._deserialize(fields)
+        return deserialized(AnonymousExtensionTypeSpec, fields)
+    return deserialized(registered, fields)
 
 
 def _named_tuple(value: Any, depth: int) -> Any:

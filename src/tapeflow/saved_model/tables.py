@@ -19,6 +19,7 @@ from tapeflow.ops.lookup.rows import (
     LookupTableExportV2,
     LookupTableImportV2,
 )
+from tapeflow.ops.lookup.tables import initializer_of
 from tapeflow.ops.string.joining import join
 from tapeflow.saved_model.assets import Asset
 from tapeflow.saved_model.resources import TrackableResource
@@ -56,7 +57,7 @@ class Resources:
 
     def _made(self, value: Any) -> dict[str, Any] | None:
         if isinstance(value, lookup.StaticVocabularyTable):
-            return {} if value._table is None else {"_table": value._table}
+            return value._trackable_children()
         if isinstance(value, TextFileInitializer):
             return {"_filename": Asset(value._filename)}
         if isinstance(value, KeyValueTensorInitializer):
@@ -64,7 +65,7 @@ class Resources:
         if isinstance(value, _TABLES):
             own = {}
             if isinstance(value, lookup.StaticHashTable):
-                own["_initializer"] = value._initializer
+                own["_initializer"] = initializer_of(value)
             return {**own, **self._functions(value)}
         if isinstance(value, TrackableResource):
             return value._saved_functions()
@@ -94,7 +95,7 @@ class Resources:
         }
 
     def _fill(self, table: Any) -> None:
-        initializer = table._initializer
+        initializer = initializer_of(table)
         if not isinstance(initializer, TextFileInitializer):
             initializer.initialize(table)
             return

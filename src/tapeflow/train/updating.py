@@ -12,6 +12,7 @@ from tapeflow._native import EagerTensor, Tensor
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.public import defines
 from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.variables import dtype_of
 from tapeflow.ops.array.layout import expand_dims
@@ -61,7 +62,7 @@ class ByRule:
 
     @classmethod
     def _has_rule(cls) -> bool:
-        return cls._update_of is not ByRule._update_of
+        return defines(cls, ByRule, "_update_of")
 
     def _slots_for(self, update: Update, var: Any) -> list[Any]:
         return [self._slot(var, *slot) for slot in update.slots]
@@ -100,7 +101,7 @@ class ByRule:
         """
         if (
             len(pairs) < 2
-            or type(self)._apply_dense is not ByRule._apply_dense
+            or defines(type(self), ByRule, "_apply_dense")
             or not self._has_rule()
         ):
             return pairs

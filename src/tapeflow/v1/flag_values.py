@@ -48,10 +48,10 @@ class Flag:
         self.present = 0
         self.using_default_value = True
         self.validators: list[tuple[Callable[[Any], bool], str]] = []
-        self.default = None if default is None else self._read(default)
+        self.default = None if default is None else self.read(default)
         self.value = self.default
 
-    def _read(self, text: Any) -> Any:
+    def read(self, text: Any) -> Any:
         try:
             if self.multi:
                 texts = text if isinstance(text, (list, tuple)) else [text]
@@ -62,7 +62,7 @@ class Flag:
 
     def given(self, text: Any) -> None:
         """Takes the value of the command line; a multi flag gathers them."""
-        value = self._read(text)
+        value = self.read(text)
         self.value = self.value + value if self.multi and self.present else value
         self.present += 1
         self.using_default_value = False
@@ -148,7 +148,7 @@ class FlagValues:
         if name not in self._flags:
             raise AttributeError(name)
         flag = self._flags[name]
-        flag.default = None if value is None else flag._read(value)
+        flag.default = None if value is None else flag.read(value)
         if flag.using_default_value:
             flag.value = flag.default
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-import sys
+from typing import Any
 
 from tapeflow.core.public import boundaries
 
@@ -18,7 +18,9 @@ __all__ = [
 
 
 def _folder_of_caller(depth: int) -> str:
-    frame = sys._getframe(depth)
+    frame: Any = inspect.currentframe()
+    for _ in range(depth):
+        frame = frame.f_back
     return os.path.dirname(os.path.abspath(inspect.getfile(frame.f_code)))
 
 

@@ -18,7 +18,7 @@ from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import OpError, ResourceExhaustedError
-from tapeflow.core.variables import variable_behind
+from tapeflow.core.variables import set_value, variable_behind
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
 from tapeflow.ops.random import philox
@@ -236,7 +236,7 @@ class Program:
             raise
         for i, value in zip(self._written, results[len(self._numbers) :], strict=True):
             variable = variables[i]
-            variable._set(place.tensor_of(value, variable.dtype.as_datatype_enum))
+            set_value(variable, place.tensor_of(value, variable.dtype.as_datatype_enum))
         return self.finish(results)
 
     def finish(self, results: Sequence[Any]) -> tuple[Any, ...]:

@@ -100,7 +100,7 @@ class Lowering:
         self.state = self._outermost = State(state)
         self.probing = probing
         self.streams: dict[tuple[Any, ...], int | None] = {}
-        self._packed: dict[int, tuple[Any, list[Any]]] = {}  # id of a traced vector -> it, its elements
+        self.packed: dict[int, tuple[Any, list[Any]]] = {}  # id of a traced vector -> it, its elements
 
     def body(self, graph: Any, outputs: Sequence[SymbolicTensor], inputs: Sequence[Any]) -> list[Any]:
         """The values of `outputs` where the inputs of `graph` have these values."""
@@ -159,7 +159,7 @@ class Lowering:
         """The elements of a vector of integers: ints as far as they are known, else traced scalars."""
         if is_known(vector):
             return [int(v) for v in vector]
-        packed = self._packed.get(id(vector))
+        packed = self.packed.get(id(vector))
         return [vector[i] for i in range(vector.shape[0])] if packed is None else packed[1]
 
     def _list(self, op: Operation, inputs: list[Any]) -> Sequence[Any]:
@@ -268,7 +268,7 @@ def _pack(lowering: Lowering, op: Operation, inputs: list[Any]) -> Sequence[Any]
     result = lowering.row(op, inputs)
     if not is_known(result[0]) and op.outputs[0].dtype.is_integer and result[0].ndim == 1:
         elements = [int(x) if is_known(x) else x for x in inputs]
-        lowering._packed[id(result[0])] = (result[0], elements)
+        lowering.packed[id(result[0])] = (result[0], elements)
     return result
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import context, device, dtypes, replicas
 from tapeflow.core.errors import OpError, UnimplementedError
-from tapeflow.core.variables import is_set
+from tapeflow.core.variables import has_cell, is_set
 from tapeflow.graph.func_graph import FuncGraph
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.xla import device_memory
@@ -108,7 +108,7 @@ def device_of(graph: FuncGraph, variables: Sequence[Any], arguments: Sequence[An
     scope = context.device_index()
     if scope:
         return scope
-    held = [_native.Variable.read_value(v) for v in variables if v._has_cell and is_set(v)]
+    held = [_native.Variable.read_value(v) for v in variables if has_cell(v) and is_set(v)]
     for x in (*held, *arguments):
         if x.dtype is not dtypes.resource and (index := _native.device_array(x)[0]):
             return index

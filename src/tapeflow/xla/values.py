@@ -139,13 +139,13 @@ class _Constant:
 
     def __init__(self, array: np.ndarray):
         self.array = array
-        self._key = (array.tobytes(), array.shape, array.dtype.str)
+        self.key = (array.tobytes(), array.shape, array.dtype.str)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Constant) and self._key == other._key
+        return isinstance(other, _Constant) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self.key)
 
 
 jax.tree_util.register_pytree_node(ListValue, _flatten, _unflatten)

@@ -19,6 +19,7 @@ from tapeflow.contrib.layers.named_outputs import get_variable_collections
 from tapeflow.core.annotations import Collections, ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
+from tapeflow.core.variables import element_of_graph
 from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.nn import batch_normalization, moments
 from tapeflow.ops.array.layout import reshape
@@ -141,7 +142,7 @@ def _by_hand(
             return identity(mean), identity(variance)
 
         if isinstance(is_training, Variable):
-            is_training = is_training._as_graph_element()  # what may be fed
+            is_training = element_of_graph(is_training)  # what may be fed
         known = is_training if isinstance(is_training, (bool, int)) else get_static_value(is_training)
         mean, variance = smart_cond(
             is_training, statistics, lambda: (identity(moving_mean), identity(moving_variance))

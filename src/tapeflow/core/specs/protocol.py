@@ -22,6 +22,16 @@ def parts_of_spec(spec: Any) -> tuple[Any, ...]:
     return found
 
 
+def serialized(spec: Any) -> Any:
+    """The fields of a spec of a registered class, as its class writes them."""
+    return spec._serialize()
+
+
+def deserialized(kind: Any, fields: Any) -> Any:
+    """A spec of a registered class from the fields that it wrote."""
+    return kind._deserialize(fields)
+
+
 def paired_parts(spec: Any, other: Any) -> Iterator[tuple[Any, Any]]:
     """Pairs of an argument of a spec and that of another one of its class."""
     return zip(parts_of_spec(spec), parts_of_spec(other), strict=True)

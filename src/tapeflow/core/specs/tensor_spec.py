@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.annotations import TensorLike
+from tapeflow.core.public import defines
 from tapeflow.core.specs import protocol
 from tapeflow.core.structures import structure
 
@@ -35,7 +36,7 @@ class TypeSpec:
 
     def _parts(self) -> tuple[Any, ...]:
         """The arguments that make an equal spec."""
-        if type(self)._serialize is TypeSpec._serialize:
+        if not defines(type(self), TypeSpec, "_serialize"):
             raise TypeError(f"{type(self).__name__} describes nothing by itself")
         return self._serialize()
 

@@ -161,7 +161,7 @@ class GraphIterator(Iterator):
         """The next element; its run raises OutOfRangeError at the end."""
         from tapeflow.data.iteration import staged_passes
 
-        return staged_passes.over(self).next(name)
+        return staged_passes.over(self, self._handle).next(name)
 
     _next_internal = get_next
 

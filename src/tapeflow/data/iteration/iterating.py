@@ -94,19 +94,21 @@ class Iterator:
     """
 
     def __init__(self, dataset):
-        self._dataset = dataset
-        self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
-        self._handle = None
-        if context.executing_eagerly():
+        eager = context.executing_eagerly()
+        self._begin(dataset, None if eager else dataset.staged_pass().handle)  # every run of a function: one of its own
+        if eager:
             self._elements = begun(parts_of(dataset).start)
-        else:  # in a function: every run makes a pass of its own
-            self._handle = dataset.staged_pass().handle
+
+    def _begin(self, dataset: Any, handle: Any):
+        """Take a dataset, and the tensor that holds the pass, if it is one of a graph."""
+        self._dataset, self._handle = dataset, handle
+        self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
 
     def staged_pass(self):
         """The rest of the elements, taken by nodes of the graph that is being built."""
         from tapeflow.data.iteration import staged_passes
 
-        return staged_passes.over(self)
+        return staged_passes.over(self, self._handle)
 
     @staticmethod
     def from_structure(
@@ -242,8 +244,14 @@ class _Elements:
         self.element_spec = element_spec
 
 
+def handle_of(iterator: Iterator) -> Any:
+    """The tensor that holds the pass of an iterator of a graph; None for one that is under way."""
+    return iterator._handle
+
+
 def _as_tensors(iterator: Iterator):
-    return [leaves.boxed(iterator) if iterator._handle is None else iterator._handle]
+    handle = handle_of(iterator)
+    return [leaves.boxed(iterator) if handle is None else handle]
 
 
 def _from_tensors(iterator, found: Sequence[Tensor]):
@@ -251,9 +259,7 @@ def _from_tensors(iterator, found: Sequence[Tensor]):
     if isinstance(found[0], EagerTensor):
         return leaves.unboxed(found[0])
     made = Iterator.__new__(Iterator)
-    made._dataset = _Elements(iterator.element_spec)
-    made._lock = threading.RLock()
-    made._handle = found[0]
+    made._begin(_Elements(iterator.element_spec), found[0])
     return made
 
 

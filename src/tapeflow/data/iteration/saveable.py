@@ -8,6 +8,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.data.iteration.iterating import handle_of
 from tapeflow.data.iteration.outside_state import policy_of
 from tapeflow.data.nodes import nodes
 from tapeflow.data.options import ExternalStatePolicy
@@ -72,7 +73,7 @@ def make_saveable_from_iterator(iterator: Any, external_state_policy: str | None
             "`make_saveable_from_iterator` is for iterators of a graph. With eager execution use "
             "`tf.train.Checkpoint(iterator=iterator)`."
         )
-    return IteratorSaveable(iterator._handle, policy)
+    return IteratorSaveable(handle_of(iterator), policy)
 
 
 boundaries(globals())

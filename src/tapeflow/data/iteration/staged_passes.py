@@ -53,9 +53,8 @@ def begin(dataset: Any) -> NodePass | PythonPass:
     return PythonPass(_node(run, list(parts_of(dataset).captured), [(dtypes.variant, ())])[0], None, spec)
 
 
-def over(iterator: Any) -> NodePass | PythonPass:
-    """What is left of the pass of an iterator."""
-    handle = iterator._handle
+def over(iterator: Any, handle: Any) -> NodePass | PythonPass:
+    """What is left of the pass of an iterator, which the tensor `handle` holds in a graph."""
     if handle is not None and handle.dtype == dtypes.resource and is_plain(iterator.element_spec):
         return NodePass(handle, iterator.element_spec)
     return PythonPass(handle, iterator, iterator.element_spec)

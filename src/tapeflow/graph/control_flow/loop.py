@@ -254,5 +254,6 @@ def clone(
         for op in sorted(old.operations, key=lambda op: op.index):
             if not (op.outputs and id(op.outputs[0]) in placeholders):
                 copies[id(op)] = copy_operation(new, op, found, copies)
-    new._variables = dict(old._variables)
+    for variable in old.variables:
+        new.watch_variable(variable)
     return Body(new, [found[id(y)] for y in body.outputs]), found

@@ -106,8 +106,12 @@ class TensorBoard(Callback):
                 metadata=_of_plugin("graph_keras_model"),
             )
 
+    def _trained(self):
+        """How many batches the model was trained on."""
+        return int(self.model._train_counter or 0)
+
     def on_train_begin(self, logs=None):
-        self._step["train"] = int(self.model._train_counter or 0)
+        self._step["train"] = self._trained()
         self._last = (time.time(), self._step["train"])
         if self.embeddings_freq and writes_files(self.model):
             self._write_projector()
@@ -150,7 +154,7 @@ class TensorBoard(Callback):
 
     def on_test_end(self, logs=None):
         values = {f"evaluation_{n}_vs_iterations": v for n, v in (logs or {}).items()}
-        self._write("validation", int(self.model._train_counter or 0), values)
+        self._write("validation", self._trained(), values)
 
     def _write_weights(self, epoch):
         with context.eager_mode(), self._writer("train").as_default(), writing.record_if(True):

@@ -17,7 +17,7 @@ from tapeflow.core.variables import graph_parts, shared_name_of
 from tapeflow.keras import constraints, initializers, regularizers, session
 from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.autocast import AutoCastVariable
-from tapeflow.keras.engine.tracking import OwnWeights, unique
+from tapeflow.keras.engine.tracking import OwnWeights, is_metric, unique
 from tapeflow.keras.engine.weight import Weight, make_weight
 from tapeflow.keras.random import SeedGenerator
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
@@ -190,7 +190,7 @@ class LayerWeights:
             if isinstance(value, Variable):
                 if trainable is None or value.trainable is trainable:
                     found.append(value)
-            elif not value._is_metric:
+            elif not is_metric(value):
                 found += getattr(value, kind)
         return found
 

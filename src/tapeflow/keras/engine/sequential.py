@@ -109,12 +109,12 @@ class Sequential(Model):
                 self.__dict__["_has_input_layer"] = True
             else:
                 shape = getattr(layer, "_batch_input_shape", None)
-                inner = layer._stack[0] if isinstance(layer, Sequential) and layer._stack else None
+                inner = next(iter(stack_of(layer)), None) if isinstance(layer, Sequential) else None
                 if shape is None and isinstance(inner, InputLayer):
-                    shape = inner._batch_input_shape
-                dtype = None
-                if shape is None and isinstance(getattr(layer, "_inputs", None), KerasTensor):
-                    shape, dtype = layer._inputs.shape.as_list(), layer._inputs.dtype
+                    shape = inner.batch_shape
+                dtype, start = None, getattr(layer, "_inputs", None)
+                if shape is None and isinstance(start, KerasTensor):
+                    shape, dtype = start.shape.as_list(), start.dtype
                 if shape is not None:
                     start = make_input(batch_shape=shape, dtype=dtype, name=f"{layer.name}_input")
                     self._stack.append(start.layer)
@@ -367,3 +367,9 @@ class Sequential(Model):
         if shape is not None and not model.built:
             model.build(tuple(shape))
         return model
+
+
+def stack_of(model: Any) -> list[Any]:
+    """The layers of a Sequential model as they were added, its `InputLayer` among them."""
+    found: list[Any] = model._stack
+    return found

@@ -142,7 +142,7 @@ class Tracked(Module):
         """The layers held directly, each once."""
         seen = {}
         for value in self._held():
-            if isinstance(value, Tracked) and value._is_layer:
+            if isinstance(value, Tracked) and is_layer(value):
                 seen.setdefault(id(value), value)
         return list(seen.values())
 
@@ -168,12 +168,24 @@ class Tracked(Module):
         return list(seen.values())
 
 
+def is_layer(value: Tracked) -> bool:
+    """Whether an object of Keras is a layer."""
+    found: bool = value._is_layer
+    return found
+
+
+def is_metric(value: Tracked) -> bool:
+    """Whether an object of Keras is a metric."""
+    found: bool = value._is_metric
+    return found
+
+
 def _collect(value, held):
     """Add to `held` the layers, metrics and variables that an attribute is or contains."""
     if isinstance(value, Variable):
         held.append(plain(value))
     elif isinstance(value, Tracked):
-        if value._is_layer or value._is_metric:
+        if is_layer(value) or is_metric(value):
             held.append(value)
     elif isinstance(value, (list, tuple, dict)):
         for each in value.values() if isinstance(value, Mapping) else value:

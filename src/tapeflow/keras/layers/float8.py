@@ -62,7 +62,7 @@ def product(layer, inputs: TensorLike, training: bool | Tensor, compute):
     """
     if layer.lora_enabled:
         raise NotImplementedError("Currently, `_float8_call` doesn't support LoRA")
-    dtype = layer._compute_dtype_object
+    dtype = _compute_dtype(layer)
 
     @custom_gradient
     def rounded(x: Tensor, scale: bool, history):
@@ -87,7 +87,11 @@ def product(layer, inputs: TensorLike, training: bool | Tensor, compute):
     return with_rounded_gradient(compute(x, kernel), *read("outputs_grad_scale", "outputs_grad_amax_history"))
 
 
+def _compute_dtype(layer):
+    return dtypes.as_dtype(layer.compute_dtype)
+
+
 def rounded_bias(layer):
     """The bias of a layer; in layers of float32, rounded to bfloat16."""
-    bias = cast(layer.bias, layer._compute_dtype_object)
+    bias = cast(layer.bias, _compute_dtype(layer))
     return cast(cast(bias, dtypes.bfloat16), bias.dtype) if bias.dtype == dtypes.float32 else bias

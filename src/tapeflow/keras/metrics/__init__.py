@@ -66,7 +66,7 @@ from tapeflow.keras.metrics.averages import (
     SquaredHinge,
     TopKCategoricalAccuracy,
 )
-from tapeflow.keras.metrics.base import Metric
+from tapeflow.keras.metrics.base import Metric, rename
 from tapeflow.keras.metrics.confusion import (
     FalseNegatives,
     FalsePositives,
@@ -233,7 +233,7 @@ def get_metric(identifier: str):
     found = resolve(identifier, _NAMES, "metric function")
     if isinstance(found, Metric):
         if isinstance(identifier, str) and not keras_2():
-            found._name = identifier  # results have the name that was given
+            rename(found, identifier)  # results have the name that was given
         return found
     return MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else None)
 

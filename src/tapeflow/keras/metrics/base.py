@@ -262,6 +262,11 @@ class Metric(Tracked):
         return f"<{type(self).__name__} name={self.name}>"
 
 
+def rename(metric: Metric, name: str):
+    """Give a metric another name: that of its results."""
+    metric._name = name
+
+
 def _is_dtype(name: str):
     try:
         dtypes.as_dtype(name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
@@ -16,6 +16,9 @@ from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.functional.op_layer import call_function
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.ops.promotion import result_type
+from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
+from tapeflow.ops.array.layout import squeeze as tf_squeeze
+from tapeflow.ops.array.transposing import transpose as tf_transpose
 from tapeflow.ops.math.casting import cast as tf_cast
 
 
@@ -124,3 +127,30 @@ def axes_of(axis: Any, rank: int):
     if axis is None:
         return list(range(rank))
     return [axis_of(each, rank) for each in (axis if isinstance(axis, (list, tuple)) else (axis,))]
+
+
+def checked_choice(value: str, name: str, allowed: Sequence[str]):
+    """Raise ValueError for an argument that is none of those allowed."""
+    if value not in allowed:
+        raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
+
+
+def batch_of_images(images: Any, data_format: str | None, rank: int = 2):
+    """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
+    images = tensor(images)
+    if static_rank(images) not in (rank + 1, rank + 2):
+        raise ValueError(
+            f"Invalid images rank: expected rank {rank + 1} (single image) or rank {rank + 2} (batch of images). "
+            f"Received input with shape: images.shape={images.shape}"
+        )
+    single = images.shape.rank == rank + 1
+    x = tf_expand_dims(images, 0) if single else images
+    first = settings.normalize_data_format(data_format) == "channels_first"
+    x = tf_transpose(x, [0, *range(2, rank + 2), 1]) if first else x
+
+    def back(y: Tensor):
+        rank = static_rank(y)
+        y = tf_transpose(y, [0, rank - 1, *range(1, rank - 1)]) if first else y
+        return tf_squeeze(y, [0]) if single else y
+
+    return x, back

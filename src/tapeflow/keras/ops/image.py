@@ -14,6 +14,8 @@ from tapeflow.keras.layers.convolution_arithmetic import normalize_tuple
 from tapeflow.keras.ops import image_warps
 from tapeflow.keras.ops.conversion import (
     axis_of,
+    batch_of_images,
+    checked_choice,
     floating,
     operation,
     promoted,
@@ -51,53 +53,26 @@ from tapeflow.ops.math.rounding import round as tf_round
 from tapeflow.ops.math.trigonometric import sin as tf_sin
 
 _INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
-_SAMPLINGS = ("nearest", "bilinear")
-
-
-def _checked(value: str, name: str, allowed: Sequence[str]):
-    if value not in allowed:
-        raise ValueError(f"Invalid value for argument `{name}`. Expected of one {allowed}. Received: {name}={value}")
-
-
-def _batch(images: Any, data_format: str | None, rank: int = 2):
-    """Images as a batch with channels last, and how to bring a result back; also for one image without a batch."""
-    images = tensor(images)
-    if static_rank(images) not in (rank + 1, rank + 2):
-        raise ValueError(
-            f"Invalid images rank: expected rank {rank + 1} (single image) or rank {rank + 2} (batch of images). "
-            f"Received input with shape: images.shape={images.shape}"
-        )
-    single = images.shape.rank == rank + 1
-    x = tf_expand_dims(images, 0) if single else images
-    first = settings.normalize_data_format(data_format) == "channels_first"
-    x = tf_transpose(x, [0, *range(2, rank + 2), 1]) if first else x
-
-    def back(y: Tensor):
-        rank = static_rank(y)
-        y = tf_transpose(y, [0, rank - 1, *range(1, rank - 1)]) if first else y
-        return tf_squeeze(y, [0]) if single else y
-
-    return x, back
 
 
 @operation
 def rgb_to_grayscale(images: TensorLike, data_format: str | None = None):
     """Return the brightness of pixels as one channel."""
-    x, back = _batch(images, data_format)
+    x, back = batch_of_images(images, data_format)
     return back(tf_rgb_to_grayscale(x))
 
 
 @operation
 def rgb_to_hsv(images: TensorLike, data_format: str | None = None):
     """Return hue, saturation and value of pixels given as red, green and blue."""
-    x, back = _batch(_of_floats(images), data_format)
+    x, back = batch_of_images(_of_floats(images), data_format)
     return back(tf_rgb_to_hsv(x))
 
 
 @operation
 def hsv_to_rgb(images: TensorLike, data_format: str | None = None):
     """Return red, green and blue of pixels given as hue, saturation and value."""
-    x, back = _batch(_of_floats(images), data_format)
+    x, back = batch_of_images(_of_floats(images), data_format)
     return back(tf_hsv_to_rgb(x))
 
 
@@ -124,7 +99,7 @@ def ssim(
 ):
     """Return the structural similarity of images."""
     dtype = tensor(image1).dtype
-    first, second = (_batch(floating(image), data_format)[0] for image in (image1, image2))
+    first, second = (batch_of_images(floating(image), data_format)[0] for image in (image1, image2))
     alike = tf_cast(tf_ssim(first, second, max_val, filter_size, filter_sigma, k1, k2), dtype)
     return tf_squeeze(alike, [0]) if static_rank(tensor(image1)) == 3 else alike
 
@@ -145,14 +120,14 @@ def resize(
       pad_to_aspect_ratio: whether to fill the images up to the shape of the target first.
       fill_mode: how to fill up; only "constant".
     """
-    _checked(interpolation, "interpolation", _INTERPOLATIONS)
+    checked_choice(interpolation, "interpolation", _INTERPOLATIONS)
     if fill_mode != "constant":
         raise ValueError(f"Invalid value for argument `fill_mode`. Only 'constant' is supported, got {fill_mode!r}")
     if pad_to_aspect_ratio and crop_to_aspect_ratio:
         raise ValueError("Only one of `pad_to_aspect_ratio` & `crop_to_aspect_ratio` can be `True`.")
     if len(size) != 2:
         raise ValueError(f"Argument `size` must be a tuple of two elements (height, width). Received: size={size}")
-    x, back = _batch(images, data_format)
+    x, back = batch_of_images(images, data_format)
     height, width = size
     have = [tf_shape(x)[i] if x.shape[i] is None else x.shape[i] for i in (1, 2)]
     if crop_to_aspect_ratio:
@@ -181,7 +156,7 @@ def _cut(have, part, whole):
 def _patches(x, rank: int, size, strides, dilation_rate, padding, data_format: str | None):
     size = normalize_tuple(size, rank, "size")
     strides = size if strides is None else normalize_tuple(strides, rank, "strides")
-    x, back = _batch(x, data_format, rank)
+    x, back = batch_of_images(x, data_format, rank)
     channels = x.shape[-1]
     count = channels * math.prod(size)
     kernel = tf_reshape(_unit(count, x.dtype), [*size, channels, count])
@@ -304,7 +279,7 @@ def scale_and_translate(images, output_shape, scale, translation, spatial_dims, 
       method: "linear", "cubic", "lanczos3" or "lanczos5".
       antialias: whether to smooth where the images become smaller.
     """
-    _checked(method, "method", tuple(_KERNELS))
+    checked_choice(method, "method", tuple(_KERNELS))
     images = tensor(images)
     scale, translation = promoted(tensor(scale), tensor(translation))
     x = tf_cast(images, "float32") if images.dtype.is_integer else images

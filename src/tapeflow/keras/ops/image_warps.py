@@ -11,8 +11,13 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import public_names
 from tapeflow.keras.layers.preprocessing.sampling import grid, project, sample
-from tapeflow.keras.ops.conversion import operation, static_rank, tensor
-from tapeflow.keras.ops.image import _SAMPLINGS, _batch, _checked
+from tapeflow.keras.ops.conversion import (
+    batch_of_images,
+    checked_choice,
+    operation,
+    static_rank,
+    tensor,
+)
 from tapeflow.keras.random import normal
 from tapeflow.ops.array.construction import ones_like as tf_ones_like
 from tapeflow.ops.array.construction import zeros_like as tf_zeros_like
@@ -41,6 +46,7 @@ from tapeflow.ops.math.rounding import round as tf_round
 if TYPE_CHECKING:
     import numpy as np
 
+_SAMPLINGS = ("nearest", "bilinear")
 _FILL_MODES = ("constant", "nearest", "wrap", "reflect")
 
 
@@ -56,15 +62,15 @@ def affine_transform(
       interpolation: "nearest" or "bilinear".
       fill_mode: what is beyond the images: "constant", "nearest", "wrap" or "reflect".
     """
-    _checked(interpolation, "interpolation", _SAMPLINGS)
-    _checked(fill_mode, "fill_mode", _FILL_MODES)
+    checked_choice(interpolation, "interpolation", _SAMPLINGS)
+    checked_choice(fill_mode, "fill_mode", _FILL_MODES)
     transform = tensor(transform, "float32")
     if static_rank(transform) not in (1, 2):
         raise ValueError(
             "Invalid transform rank: expected rank 1 (single transform) or rank 2 (batch of transforms). "
             f"Received input with shape: transform.shape={transform.shape}"
         )
-    x, back = _batch(images, data_format)
+    x, back = batch_of_images(images, data_format)
     return back(project(x, tf_reshape(transform, [-1, 8]), interpolation, fill_mode, fill_value))
 
 
@@ -79,13 +85,13 @@ def perspective_transform(
       start_points: (4, 2) or (batch, 4, 2), pairs x, y.
       end_points: where these end up.
     """
-    _checked(interpolation, "interpolation", _SAMPLINGS)
+    checked_choice(interpolation, "interpolation", _SAMPLINGS)
     start, end = tensor(start_points, "float32"), tensor(end_points, "float32")
     for name, points in (("start_points", start), ("end_points", end)):
         if points.shape.as_list()[-2:] != [4, 2] or static_rank(points) > 3:
             raise ValueError(f"Invalid {name} shape: expected (4,2) for a single image or (N,4,2) for a batch. "
                              f"Received shape: {points.shape}")  # fmt: skip
-    x, back = _batch(images, data_format)
+    x, back = batch_of_images(images, data_format)
     transform = _homography(tf_reshape(start, [-1, 4, 2]), tf_reshape(end, [-1, 4, 2]))
     return back(project(x, transform, interpolation, "constant", fill_value))
 
@@ -120,7 +126,7 @@ def gaussian_blur(
       kernel_size: over how many pixels, along the height and the width.
       sigma: the standard deviations of the curve along the width and the height.
     """
-    x, back = _batch(images, data_format)
+    x, back = batch_of_images(images, data_format)
     rows, columns = _curve(kernel_size[0], sigma[0], x.dtype), _curve(kernel_size[1], sigma[1], x.dtype)
     kernel = tf_reshape(tf_expand_dims(columns, 1) * rows, [*kernel_size, 1, 1])
     kernel = tf_tile(kernel, [1, 1, x.shape[-1], 1])
@@ -139,9 +145,9 @@ def elastic_transform(
       alpha: the strength of the field.
       sigma: how far it is smoothed.
     """
-    _checked(interpolation, "interpolation", _SAMPLINGS)
-    _checked(fill_mode, "fill_mode", _FILL_MODES)
-    x, back = _batch(images, data_format)
+    checked_choice(interpolation, "interpolation", _SAMPLINGS)
+    checked_choice(fill_mode, "fill_mode", _FILL_MODES)
+    x, back = batch_of_images(images, data_format)
     batch, height, width = (tf_shape(x)[i] if x.shape[i] is None else x.shape[i] for i in range(3))
     size = 6 * int(sigma) | 1
     noise = [normal((batch, height, width, 1), dtype="float32", seed=seed) * sigma for _ in range(2)]
@@ -188,7 +194,7 @@ def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode: str 
       order: 0 for the nearest element, 1 for linear interpolation.
       fill_mode: what is beyond the array: "constant", "nearest", "wrap", "mirror" or "reflect".
     """
-    _checked(fill_mode, "fill_mode", (*_FILL_MODES, "mirror"))
+    checked_choice(fill_mode, "fill_mode", (*_FILL_MODES, "mirror"))
     if order not in (0, 1):
         raise NotImplementedError("map_coordinates currently requires order<=1")
     inputs, coordinates = tensor(inputs), tensor(coordinates)
@@ -213,3 +219,5 @@ def map_coordinates(inputs, coordinates: np.ndarray, order: int, fill_mode: str 
 
 
 __all__ = public_names(globals())
+
+

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.core.release import keras_2
 from tapeflow.keras.engine.functional import operations
 from tapeflow.keras.engine.functional.model import Functional
+from tapeflow.keras.engine.functional.network import network_of
 from tapeflow.keras.engine.functional.network_config import ends_config
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
 from tapeflow.keras.saving import serialization
@@ -35,7 +36,7 @@ def serialize_model(model):
 
 def functional_config(model):
     """The config of a functional model, whose calls name the tensors that they read."""
-    network = model._network
+    network = network_of(model)
     numbers = network.node_numbers(lambda layer: 0)
 
     def reference(tensor: KerasTensor):

@@ -256,6 +256,11 @@ def initialize_all_tables(name: str | None = "init_all_tables"):
     return tables_initializer(name)
 
 
+def initializer_of(table: StaticHashTable) -> Any:
+    """What a table is filled by."""
+    return table._initializer
+
+
 @api(v1="tables_initializer")
 @public
 def tables_initializer(name: str | None = "init_all_tables"):

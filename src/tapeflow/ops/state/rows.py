@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtensor import placed
 from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.variables import dtype_of, is_set
+from tapeflow.core.variables import dtype_of, is_set, set_value
 from tapeflow.ops import shapes
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.layout import Reshape
@@ -72,7 +72,7 @@ def AssignVariableOp(xp: ModuleType, resource, value: np.ndarray, validate_shape
     """With `validate_shape` a value is of the shape of the one before, if any; else of any, whatever was declared."""
     check_dtype(resource, value)
     if not (validate_shape and is_set(resource)):
-        resource._set(placed.like(convert_to_tensor(value, dtype_of(resource)), resource))
+        set_value(resource, placed.like(convert_to_tensor(value, dtype_of(resource)), resource))
         return
     known = resource._value_shape.as_list()
     if tuple(known) != value.shape:

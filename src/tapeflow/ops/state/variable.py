@@ -32,7 +32,7 @@ from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.tracking.trackable import Trackable
-from tapeflow.core.variables import dtype_of
+from tapeflow.core.variables import dtype_of, has_cell
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.indexing import slicing
@@ -195,7 +195,7 @@ def _no_in_place(sign: str):
 def variable_behind(value: Any) -> Any:
     """The variable that a value of a library's class stands for, by its handle; any other value as it is."""
     if isinstance(value, _native.Variable):
-        if value._has_cell:
+        if has_cell(value):
             return value
     elif isinstance(value, _native.Tensor) or not is_resource_variable(value):
         return value

@@ -287,7 +287,7 @@ class Loader:
             return
         if isinstance(value, RestoredOptimizer):
             for slot in node.slot_variables:
-                value._add_slot(
+                value.add_slot(
                     self.objects[slot.original_variable_node_id], slot.slot_name,
                     self.objects[slot.slot_variable_node_id],
                 )  # fmt: skip

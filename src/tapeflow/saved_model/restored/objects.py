@@ -40,7 +40,7 @@ class RestoredOptimizer(RestoredObject):
         """The slot of a variable. Raises KeyError if there is none."""
         return self._slots[id(var), name][1]
 
-    def _add_slot(self, variable: Any, name: str, slot: Any) -> None:
+    def add_slot(self, variable: Any, name: str, slot: Any) -> None:
         self._slots[id(variable), name] = (variable, slot)
 
 

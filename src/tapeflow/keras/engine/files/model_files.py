@@ -22,6 +22,7 @@ from tapeflow.keras.engine.files import (
     saving,
     weight_files,
 )
+from tapeflow.keras.engine.fitting.compile_config import compile_arguments_of
 from tapeflow.keras.engine.functional.model import Functional
 from tapeflow.keras.engine.sequential import Sequential
 from tapeflow.keras.registry import UnknownClassError, to_config
@@ -148,7 +149,7 @@ def _write(file, model, include_optimizer: bool):
 
 
 def _training_config(model):
-    given = model._compile_arguments
+    given = compile_arguments_of(model)
 
     def described(value: Sequence[str] | str | None):
         if isinstance(value, dict):

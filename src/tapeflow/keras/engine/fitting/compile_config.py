@@ -33,9 +33,15 @@ def described(value: TensorLike | None):
     return value if isinstance(value, (int, float)) else to_config(value)
 
 
+def compile_arguments_of(model) -> dict[str, Any] | None:
+    """The arguments of the compile call of a model; None where there was none."""
+    found: dict[str, Any] | None = model._compile_arguments
+    return found
+
+
 def describe(model):
     """The config of the compile call of a model; None where there was none."""
-    given = model._compile_arguments
+    given = compile_arguments_of(model)
     if given is None:
         return None
     return {name: described(value) for name, value in given.items()}

@@ -20,6 +20,7 @@ from tapeflow.keras.engine.fitting.nested_losses import (
     is_nested,
     like_outputs,
 )
+from tapeflow.keras.metrics.base import rename
 from tapeflow.ops.array.sizes import shape
 from tapeflow.ops.math.accumulate import add_n
 
@@ -264,13 +265,13 @@ class CompiledMetrics:
         made = as_metric(metric)
         if made is not metric:
             if is_weighted and made.name in self._plain[i]:
-                made._name = f"weighted_{made.name}"
+                rename(made, f"weighted_{made.name}")
         elif shared:  # what is given for all outputs gathers each of them apart
             made = type(metric).from_config(metric.get_config())
         self._plain[i].append(made.name)
         prefix = f"{self._known[i]}_" if len(self._known) > 1 else ""
         if not (made is metric and made.name.startswith(prefix)):
-            made._name = prefix + made.name
+            rename(made, prefix + made.name)
         self._made[i].append((made, is_weighted))
 
     def update_state(self, y_true, y_pred, sample_weight=None):

@@ -121,7 +121,7 @@ def restore_slots(model):
     restoration = None if model is None else model.__dict__.get("_restored_in_graph")
     if restoration is not None:
         for number, value in list(restoration.objects.items()):
-            restoration._restore_slots(number, value)
+            restoration.restore_slots(number, value)
 
 
 class _Results:

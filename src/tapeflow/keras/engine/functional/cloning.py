@@ -10,8 +10,9 @@ from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.keras.engine.files.saving import copy_of
 from tapeflow.keras.engine.functional.model import Functional, takes_tensors
+from tapeflow.keras.engine.functional.network import network_of
 from tapeflow.keras.engine.functional.symbolic import KerasTensor
-from tapeflow.keras.engine.sequential import Sequential
+from tapeflow.keras.engine.sequential import Sequential, stack_of
 from tapeflow.keras.layers import InputLayer
 
 
@@ -71,7 +72,7 @@ def clone_model(
 
 def _clone_sequential(model, copy: Callable[..., Any], input_tensors):
     made = Sequential(name=model.name)
-    layers = model._stack
+    layers = stack_of(model)
     if input_tensors is not None:
         given = nest.flatten(input_tensors)
         if len(given) != 1 or not isinstance(given[0], KerasTensor):
@@ -93,7 +94,7 @@ def _clone_functional(model, copy: Callable[..., Any], input_tensors, call_funct
     def value_of(leaf: KerasTensor):
         return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
 
-    for node in model._network.calls:
+    for node in network_of(model).calls:
         arguments = nest.map_structure(value_of, (node.inputs, *node.args))
         options = nest.map_structure(value_of, node.kwargs)
         layer = copies[node.layer]
@@ -102,8 +103,8 @@ def _clone_functional(model, copy: Callable[..., Any], input_tensors, call_funct
             values[id(tensor)] = value
     made = type(model) if takes_tensors(type(model)) else Functional
     return made(
-        nest.map_structure(value_of, model._inputs),
-        nest.map_structure(value_of, model._outputs),
+        nest.map_structure(value_of, model.input),
+        nest.map_structure(value_of, model.output),
         name=model.name,
     )
 

@@ -19,6 +19,12 @@ def first_number(layer):
     return int(getattr(layer, "_is_graph_network", False))
 
 
+def network_of(model: Any) -> Network:
+    """The calls and layers of a functional model."""
+    network: Network = model._network
+    return network
+
+
 def build_map(outputs: Any) -> tuple[list[Any], dict[Any, int]]:
     """(the calls that lead to symbolic outputs, each after those it needs; the rank of each layer by first sight)."""
     return Network.walk(nest.flatten(outputs))

@@ -17,7 +17,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras.engine.added import AddLoss, AddMetric
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.engine.functional import operations
-from tapeflow.keras.engine.functional.network import first_number
+from tapeflow.keras.engine.functional.network import first_number, network_of
 from tapeflow.keras.engine.functional.op_layer import TFOpLambda
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
 from tapeflow.keras.registry import deserialize_in, to_config
@@ -31,7 +31,7 @@ def network_config(model, numbers=None):
     Args:
       numbers: the numbers of calls, by default those of Keras 2, which counts the making of a model in the model.
     """
-    network = model._network
+    network = network_of(model)
     numbers = network.node_numbers() if numbers is None else numbers
 
     def reference(tensor):
@@ -57,8 +57,8 @@ def network_config(model, numbers=None):
 def ends_config(model, reference: Callable[..., Any]):
     """The references of the inputs and outputs of a functional model."""
     return {
-        "input_layers": _references(model._inputs, reference),
-        "output_layers": _references(model._outputs, reference),
+        "input_layers": _references(model.input, reference),
+        "output_layers": _references(model.output, reference),
     }
 
 

@@ -38,9 +38,10 @@ def _ops():
 
 def _function_of(layer):
     """The function of `keras.ops` that a layer calls, or None."""
-    if not isinstance(layer, TFOpLambda) or not layer._public_name:
+    public_name = layer._public_name if isinstance(layer, TFOpLambda) else None
+    if not public_name:
         return None
-    path, _, name = layer._public_name.rpartition(".")
+    path, _, name = public_name.rpartition(".")
     if path == "__operators__":
         return getattr(_ops(), _OPERATORS[name])
     if path in ("keras.ops", "keras.ops.image"):
