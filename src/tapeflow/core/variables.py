@@ -77,4 +77,4 @@ def variable_behind(tensor: Any) -> Any:
         return None
     found = tensor.numpy()
     found = found() if isinstance(found, weakref.ref) else None
-    return found if isinstance(found, _native.Variable) and found._has_cell and is_set(found) else None
+    return found if isinstance(found, _native.Variable) and has_cell(found) and is_set(found) else None
