@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeflow.data import service
 from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from tapeflow.data.grouping_functions import (
     Reducer,
@@ -75,6 +76,7 @@ SHARD_HINT = -1
 
 __all__ = [
     "CheckpointInputPipelineHook",
+    "service",
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "SHARD_HINT",

@@ -15,13 +15,13 @@ from tapeflow.core import context
 from tapeflow.core.dtypes import resource
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.processes import ray_runtime
+from tapeflow.core.processes.arrays import array_of, as_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.iteration.elsewhere import IteratorOfOthers, origin_of
 from tapeflow.data.shipping import NotShippable, to_bytes
 from tapeflow.distribute.parameter_servers import current_worker
 from tapeflow.distribute.parameter_servers.closures import Closure, Closures, RemoteValue
-from tapeflow.distribute.parameter_servers.server import array_of, as_tensor
 from tapeflow.distribute.parameter_servers.shipping import WORKER_INDEX, message_of
 from tapeflow.distribute.strategies import ParameterServerStrategy
 from tapeflow.function.concrete import ConcreteFunction

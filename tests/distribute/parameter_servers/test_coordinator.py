@@ -162,7 +162,7 @@ def test_an_error_cancels_what_waits(coordinator):
         bad.fetch()
     with pytest.raises(tf.errors.CancelledError, match="Please reschedule"):
         rest[-1].fetch()
-    coordinator.join()  # the error was told
+    coordinator.join()  # the error was raised once
     assert coordinator.done()
 
 

@@ -32,7 +32,7 @@ def started() -> ModuleType:
             None, None, "Work in other processes needs Ray, which is not installed: pip install 'tapeflow[ray]'"
         )
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # each is told once, by whoever waits for it
+    os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # each is raised once, for whoever waits for it
     ray = importlib.import_module("ray")
     if not ray.is_initialized():
         address = os.environ.get("RAY_ADDRESS", "local")

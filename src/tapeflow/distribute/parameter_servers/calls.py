@@ -16,7 +16,8 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.core import device_calls, dtypes
-from tapeflow.distribute.parameter_servers.server import Call, Held, array_of
+from tapeflow.core.processes.arrays import array_of
+from tapeflow.distribute.parameter_servers.server import Call, Held
 from tapeflow.distribute.parameter_servers.variables import RemoteVariable
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.table import REGISTRY

@@ -59,7 +59,7 @@ class Closure:
 
 
 class Closures:
-    """The functions that wait or run. After an error those that wait are cancelled; whoever asks next is told once."""
+    """The functions that wait or run. After an error those that wait are cancelled; whoever asks next gets it, once."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.processes.arrays import array_of, as_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.table import REGISTRY
@@ -71,16 +70,6 @@ class ParameterServer:
         if isinstance(x, list):
             return [self._input(part) for part in x]
         return self._variables[x.key] if isinstance(x, Held) else as_tensor(x)
-
-
-def as_tensor(array: np.ndarray) -> Any:
-    """The tensor of an array, of just its dtype."""
-    return convert_to_tensor(array, dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype))
-
-
-def array_of(tensor: Any) -> np.ndarray:
-    """The elements of a tensor as an array: bytes of strings are objects in it."""
-    return np.asarray(tensor.numpy(), object if tensor.dtype == dtypes.string else None)
 
 
 def _arrays(result: Any) -> Any:

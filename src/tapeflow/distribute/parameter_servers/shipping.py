@@ -11,12 +11,13 @@ from tapeflow import _native, protos
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.processes.arrays import array_of, as_tensor
 from tapeflow.core.variables import dtype_of
 from tapeflow.data import leaves
 from tapeflow.data.shipping import NotShippable, from_bytes, to_bytes
 from tapeflow.distribute.parameter_servers import current_worker
 from tapeflow.distribute.parameter_servers.connection import Connection
-from tapeflow.distribute.parameter_servers.server import Call, Held, array_of, as_tensor
+from tapeflow.distribute.parameter_servers.server import Call, Held
 from tapeflow.distribute.parameter_servers.variables import RemoteVariable
 from tapeflow.function.compiled import Compiled
 from tapeflow.graph.interchange.function_bodies import Functions

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tapeflow.core.processes import ray_runtime
+from tapeflow.core.processes.arrays import as_tensor
 from tapeflow.data.iteration.elsewhere import iterator_handle
 from tapeflow.data.shipping import from_bytes
 from tapeflow.distribute.parameter_servers import calls, current_worker
 from tapeflow.distribute.parameter_servers.connection import Connection, step
-from tapeflow.distribute.parameter_servers.server import as_tensor
 from tapeflow.distribute.parameter_servers.shipping import Program
 from tapeflow.distribute.parameter_servers.variables import Description, described
 
