@@ -26,6 +26,7 @@ _providers.provide(
     all_rows="tapeflow.ops.all_rows",
     clusters="tapeflow.xla.clusters",
     compiled_computations="tapeflow.contrib.compiler.xla",
+    coordinated_training="tapeflow.keras.engine.fitting.coordinated",
     dataset_nodes="tapeflow.data.nodes.value_nodes",
     mesh_memory="tapeflow.xla.mesh_memory",
     missing_names="tapeflow.alias.missing",

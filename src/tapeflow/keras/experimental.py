@@ -24,11 +24,15 @@ __all__ = [
     "CosineDecayRestarts",
     "LinearModel",  # noqa: F822 (loaded when it is first used)
     "SequenceFeatures",  # noqa: F822
+    "SidecarEvaluator",  # noqa: F822
     "export_saved_model",
     "load_from_saved_model",
 ]
 
-_LAZY = {"LinearModel": "tapeflow.keras.premade", "SequenceFeatures": "tapeflow.keras.layers.dense_features"}
+_LAZY = {
+    "LinearModel": "tapeflow.keras.premade", "SequenceFeatures": "tapeflow.keras.layers.dense_features",
+    "SidecarEvaluator": "tapeflow.keras.utils.sidecar_evaluator",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -104,10 +104,17 @@ def from_dataset_id(
     """Make a dataset of which a service makes the elements.
 
     Args:
-      processing_mode: as for `distribute`, and so are the arguments that are not here.
-      service: the target of the dispatcher.
+      processing_mode: a `ShardingPolicy`, "parallel_epochs" for OFF, or "distributed_epoch" for DYNAMIC.
+      service: the target of the dispatcher, "grpc://host:port", or a pair of protocol and address.
       dataset_id: what `register_dataset` returned.
       element_spec: the structure of specs of an element; None: what was registered.
+      job_name: the name under which several readers share one pass; None: a pass for this reader.
+      consumer_index: the number of this reader, where `num_consumers` take turns.
+      num_consumers: how many readers take turns.
+      max_outstanding_requests: how many requests may be under way; None: two for each worker.
+      data_transfer_protocol: not used.
+      cross_trainer_cache: not supported.
+      target_workers: "AUTO" and "ANY" for all workers, "LOCAL" for those of this machine.
 
     Returns:
       A dataset.

@@ -23,7 +23,7 @@ _THREADS = 16
 class DispatcherConfig(NamedTuple):
     """How a dispatcher is started.
 
-    Attributes:
+    Args:
       port: its number, the name of the service in the Ray cluster; 0: a free one.
       protocol: the beginning of its target; None: "grpc".
       work_dir: not used.
@@ -50,7 +50,7 @@ class DispatcherConfig(NamedTuple):
 class WorkerConfig(NamedTuple):
     """How a worker is started.
 
-    Attributes:
+    Args:
       dispatcher_address: "host:port" of the dispatcher.
       worker_address: "host:port" of this worker; None: localhost with its port.
       port: its number; 0: a free one.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.core.errors import CancelledError
+from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 
 
@@ -129,3 +130,6 @@ class Closures:
                 if error is not None and self._error is None:
                     self._error = error
                 self._changed.notify_all()
+
+
+boundaries(globals())

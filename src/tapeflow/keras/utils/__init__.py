@@ -29,6 +29,7 @@ from tapeflow.keras.utils.sequence import PyDataset, Sequence
 # What needs layers or data is found when it is asked for: layers themselves use this package.
 _LATER = {
     "FeatureSpace": "utils.feature_space",
+    "SidecarEvaluator": "utils.sidecar_evaluator",
     "array_to_img": "preprocessing.image.arrays",
     "audio_dataset_from_directory": "utils.directories",
     "deserialize_keras_object": "saving.serialization",
@@ -73,12 +74,12 @@ __all__ = [
     "set_random_seed",
     "to_categorical",
 ]
-__all__ += ["legacy", *sorted(_LATER)]
+__all__ += ["experimental", "legacy", *sorted(_LATER)]
 
 
 def __getattr__(name: str):
-    if name == "legacy":
-        return importlib.import_module(f"{__name__}.legacy")
+    if name in ("experimental", "legacy"):
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f"tapeflow.keras.{_LATER[name]}"), name)

@@ -63,6 +63,10 @@ class Epochs:
             self._source = None
         self._batches.on_epoch_end()
 
+    def logs(self, logs: Any):
+        """The logs of an epoch, of those of its last step."""
+        return logs
+
     def ended(self):
         """Say to the data that an epoch has ended, validation included; in Keras 3 they knew before that."""
 
@@ -181,6 +185,8 @@ class _EpochsOfKeras2(Epochs):
 
 def epochs_of(batches: Batches, steps: int | None, many: int = 1, reset: bool = True) -> Epochs:
     """Return epochs of batches as the chosen Keras has them; `reset`: data of Keras 3 are set back before the first."""
+    if hasattr(batches, "epochs"):  # other processes take them
+        return batches.epochs(steps, many)
     if keras_2():
         return _EpochsOfKeras2(batches, steps, many)
     if reset:

@@ -6,12 +6,14 @@ import copy
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tapeflow.api import providers
 from tapeflow.core import replicas
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
+from tapeflow.distribute.inputs import InputContext
 from tapeflow.keras import settings
 from tapeflow.keras.callbacks.base import CallbackList
 from tapeflow.keras.engine import calling
@@ -28,6 +30,7 @@ from tapeflow.keras.engine.fitting.packing import unpack_x_y_sample_weight
 from tapeflow.keras.engine.fitting.single_batches import SingleBatches
 from tapeflow.keras.engine.fitting.steps import Steps
 from tapeflow.keras.engine.fitting.without_effects import StatelessTraining
+from tapeflow.keras.utils.dataset_creator import DatasetCreator
 from tapeflow.keras.utils.progress import in_order_of_release
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ class Training(Steps, GeneratorTraining, SingleBatches, StatelessTraining, Compi
 
     def _batches_of(self, x, *others, **options):
         """Batches as `as_batches` makes them, of which each of several processes that train together takes its part."""
+        if isinstance(x, DatasetCreator):
+            x = x(InputContext())
         strategy = self.distribute_strategy
         if strategy is None or strategy.extended.processes.size == 1:
             return as_batches(x, *others, **options)
@@ -78,6 +83,12 @@ class Training(Steps, GeneratorTraining, SingleBatches, StatelessTraining, Compi
         if batches is not x:
             batches.part = strategy.extended.share_of_process
         return batches
+
+    def _training_batches(self, x, y, sample_weight, batch_size, shuffle, steps, class_weight):
+        """Batches for `fit`: those that workers take, where other processes run the steps."""
+        if getattr(self.distribute_strategy, "cluster", None) is not None:
+            return providers.load("coordinated_training").PerWorkerBatches(self, x, steps, class_weight)
+        return self._batches_of(x, y, sample_weight, batch_size, shuffle, steps, class_weight)
 
     def fit(
         self,
@@ -143,7 +154,7 @@ class Training(Steps, GeneratorTraining, SingleBatches, StatelessTraining, Compi
         verbose = 1 if verbose == "auto" else int(verbose)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_validation(x, y, sample_weight, validation_split)
-        batches = self._batches_of(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
+        batches = self._training_batches(x, y, sample_weight, batch_size, shuffle, steps_per_epoch, class_weight)
         validation = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
@@ -187,6 +198,7 @@ class Training(Steps, GeneratorTraining, SingleBatches, StatelessTraining, Compi
             if logs is None:
                 _accept_no_data(x, "train", f"there was no batch of data in epoch {epoch + 1}")
             run.set_steps(source.length)
+            logs = None if logs is None else source.logs(logs)
             logs = {} if logs is None else in_order_of_release(numbers_of(logs))
             logs |= validate(epoch)
             source.ended()

@@ -1,0 +1,5 @@
+"""`tf.keras.utils.experimental`."""
+
+from tapeflow.keras.utils.dataset_creator import DatasetCreator
+
+__all__ = ["DatasetCreator"]
