@@ -23,7 +23,7 @@ from tapeflow.graph.run.clustering import Clustering
 from tapeflow.graph.run.placement import Part, bodies_of
 from tapeflow.graph.run.program import Instruction
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.control.flow import NoOp
+from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.resource import VarHandleOp
 
 # What turned out not to compile.
