@@ -35,6 +35,7 @@ def to_bytes(dataset: Any) -> bytes:
             raise NotShippable(
                 f"No graph of ops makes {dataset} ({reason}), so that other processes cannot have it."
             ) from None
+        _refuse_captured_resources(graph, dataset)
         spec = json.dumps(spec_coding.plain(dataset.element_spec)).encode()
         definition = graph.as_graph_def()
     for nodes in [definition.node, *(f.node_def for f in definition.library.function)]:
@@ -43,6 +44,21 @@ def to_bytes(dataset: Any) -> bytes:
                 raise NotShippable(f"{dataset} calls Python ({node.name}), which does not go to other processes.")
     _name_alike(definition)
     return b"\n".join([spec, variant.name.encode(), definition.SerializeToString(deterministic=True)])
+
+
+def _refuse_captured_resources(graph: Graph, dataset: Any) -> None:
+    """Raise NotShippable where a function of the dataset captured a variable or a table."""
+    for op in graph.operations:
+        row = NODES.get(op.type)
+        if row is None or not row.makes_dataset:
+            continue
+        for argument, given in zip(row.inputs, row.grouped(op.attrs, op.inputs), strict=True):
+            found = [x for x in given if x.dtype == dtypes.resource and argument.type != "resource"]
+            if found:
+                raise NotShippable(
+                    f"A function of {dataset} captured {found[0].op.name}, a variable or a table, which other "
+                    "processes do not have."
+                )
 
 
 def _name_alike(definition: Any) -> None:

@@ -216,6 +216,8 @@ class ClusterCoordinator:
         Raises:
           UnimplementedError: a dataset that calls Python cannot go to another process.
         """
+        if isinstance(dataset_fn, Function):  # which is traced by TensorFlow; what it makes goes as a graph anyway
+            dataset_fn = dataset_fn.python_function
         made = []
         for i in range(self._count):
             with current_worker.at(i), self._strategy.scope():

@@ -155,6 +155,22 @@ def test_python_stays_here(target):
         data.apply(service.distribute("parallel_epochs", target))
 
 
+def test_padded_batches(target):
+    data = tf.data.Dataset.range(1, 5).map(lambda x: (tf.fill([x], x), tf.strings.as_string(x)))
+    padded = data.padded_batch(2, ([None], []), (np.int64(-1), "none"))
+    made = padded.apply(service.distribute("parallel_epochs", target))
+    assert made.element_spec == padded.element_spec
+    assert sorted(x.numpy().tolist() for x, _ in made)[::2] == sorted(x.numpy().tolist() for x, _ in padded)
+
+
+def test_tables_and_variables_stay_here(target):
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1)
+    count = tf.Variable(1)
+    for function in (table.lookup, lambda x: tf.strings.length(x) + count):
+        with pytest.raises(tf.errors.UnimplementedError, match="a variable or a table"):
+            tf.data.Dataset.from_tensors("a").map(function).apply(service.distribute("parallel_epochs", target))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

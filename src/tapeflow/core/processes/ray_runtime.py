@@ -15,7 +15,10 @@ NAMESPACE = "tapeflow"
 
 def installed() -> bool:
     """Whether the extra is there."""
-    return importlib.util.find_spec("ray") is not None
+    try:
+        return importlib.util.find_spec("ray") is not None
+    except ValueError:  # the program has put something else in its place
+        return False
 
 
 def started() -> ModuleType:

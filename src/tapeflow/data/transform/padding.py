@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeflow.core import dtypes
+import numpy as np
+
+from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -63,19 +65,7 @@ def padded(dataset, batch_size: Any, padded_shapes: ShapeLike | None, padding_va
                 "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
                 f"elements in the input dataset is not a subclass of TensorSpec: `{leaf}`."
             )
-    if padded_shapes is None:
-        for number, leaf in enumerate(flat):
-            if leaf.shape.rank is None:
-                raise ValueError(
-                    "You must provide `padded_shapes` argument because component "
-                    f"{number} has unknown rank."
-                )
-        shapes = [leaf.shape.as_list() for leaf in flat]
-    else:
-        found = _leaves_like(specs, padded_shapes)
-        shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(found, flat)]
-    found = _leaves_like(specs, padding_values)
-    values = [_padding_value(value, leaf) for value, leaf in zip(found, flat)]
+    shapes, values = _padding(specs, padded_shapes, padding_values)
 
     def make(batch: Sequence[Tensor]):
         columns = zip(*[element.flatten(value) for value in batch])
@@ -91,6 +81,36 @@ def padded(dataset, batch_size: Any, padded_shapes: ShapeLike | None, padding_va
     return "PaddedBatch", lambda: Batched(parts_of(dataset).start(), size, drop, make), spec, count
 
 
+def _padding(specs, padded_shapes: ShapeLike | None, padding_values):
+    """The shape and the value that each tensor of an element is padded to and with."""
+    flat = element.flatten(specs)
+    if padded_shapes is None:
+        for number, leaf in enumerate(flat):
+            if leaf.shape.rank is None:
+                raise ValueError(
+                    "You must provide `padded_shapes` argument because component "
+                    f"{number} has unknown rank."
+                )
+        shapes = [leaf.shape.as_list() for leaf in flat]
+    else:
+        found = _leaves_like(specs, padded_shapes)
+        shapes = [_padded_shape(shape, leaf) for shape, leaf in zip(found, flat)]
+    found = _leaves_like(specs, padding_values)
+    values = [_padding_value(value, leaf) for value, leaf in zip(found, flat)]
+    return shapes, values
+
+
+def _inputs_of(arguments: dict[str, Any]):
+    """The inputs of a node for the arguments of the method."""
+    specs = arguments["dataset"].element_spec
+    with context.eager_mode():
+        shapes, values = _padding(specs, arguments["padded_shapes"], arguments["padding_values"])
+    sizes = [np.array([-1 if size is None else size for size in shape], np.int64) for shape in shapes]
+    kinds = [leaf.dtype for leaf in element.flatten(specs)]
+    typed = [convert_to_tensor(value, kind) for value, kind in zip(values, kinds, strict=True)]
+    return {**arguments, "padded_shapes": sizes, "padding_values": typed}
+
+
 _INPUTS = "input_dataset: variant, batch_size: int64, padded_shapes: N>=1*int64, padding_values: Toutput_types"
 padded.node(
     "PaddedBatchDataset", f"{_INPUTS} -> handle: variant",
@@ -99,7 +119,7 @@ padded.node(
 padded.node(
     "PaddedBatchDatasetV2", f"{_INPUTS}, drop_remainder: bool -> handle: variant",
     {"parallel_copy": False, "Toutput_types": type_list, "output_shapes": shape_list, "N": integer, "metadata": ""},
-    written=False,
+    writes=_inputs_of,
 )  # fmt: skip
 
 
