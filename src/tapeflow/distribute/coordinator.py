@@ -101,7 +101,10 @@ class _HeldDataset:
 
     def iterator(self) -> Any:
         """An iterator, which the worker makes when it first needs it."""
-        return IteratorOfOthers(self.element_spec, self._cluster.kept(self._message))
+        kept = self._cluster.kept(self._message)
+        made = IteratorOfOthers(self.element_spec, kept)
+        weakref.finalize(made, self._cluster.forget, kept.key).atexit = False
+        return made
 
 
 class ClusterCoordinator:

@@ -1,5 +1,7 @@
 """Functions that workers in other processes run."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,20 @@ def test_dataset_knows_its_worker(coordinator):
     for made, worker in coordinator.fetch([coordinator.schedule(step, args=(iterator,)) for _ in range(4)]):
         assert made == worker
     coordinator.join()
+
+
+def test_an_iterator_that_is_gone_is_forgotten(coordinator, ray):
+    step = tf.function(lambda iterator: next(iterator))
+    for _ in range(2):  # a new iterator begins anew, whatever is left of the one before
+        iterator = iter(coordinator.create_per_worker_dataset(tf.data.Dataset.range(9)))
+        assert coordinator.schedule(step, args=(iterator,)).fetch() == 0
+        coordinator.join()
+    workers = coordinator.strategy.cluster.worker_actors
+    held = [ray.get(worker.held.remote()) for worker in workers]
+    iterator = None
+    gc.collect()
+    after = [ray.get(worker.held.remote()) for worker in workers]
+    assert sum(after) < sum(held)
 
 
 def test_end_of_the_data_is_an_error(coordinator):

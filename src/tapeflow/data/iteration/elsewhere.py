@@ -31,13 +31,19 @@ class IteratorOfOthers(Iterator):
     def __init__(self, element_spec: Any, made_of: Any):
         self._dataset = _Elsewhere(element_spec)
         self._lock = threading.RLock()
-        self.made_of = made_of
-        self._handle = self.handle = handle_of(self)
+        self._handle = self.handle = handle_of(_Origin(made_of))  # not of itself, which would never end
 
     def __next__(self) -> Any:
         if context.executing_eagerly():
             raise NotImplementedError("Iterating over an `AsyncDistributedIterator` is not supported right now.")
         return super().__next__()
+
+
+class _Origin:
+    """What the handle of such an iterator holds."""
+
+    def __init__(self, made_of: Any):
+        self.made_of = made_of
 
 
 class _InGraph(Iterator):
@@ -58,7 +64,7 @@ class _Elsewhere:
 
 def _from_handle(iterator: Any, found: Sequence[Any]) -> Any:
     if isinstance(found[0], EagerTensor):
-        return object_of(found[0])
+        return iterator
     return _InGraph(iterator.element_spec, found[0])
 
 
@@ -68,4 +74,4 @@ nest.register_composite(IteratorOfOthers, lambda iterator: [iterator.handle], _f
 def origin_of(handle: Any) -> Any:
     """What other processes make the iterator of a handle of; None for a handle of something else."""
     found = object_of(handle)
-    return found.made_of if isinstance(found, IteratorOfOthers) else None
+    return found.made_of if isinstance(found, _Origin) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Sequence
@@ -53,6 +54,12 @@ class Cluster:
     def kept(self, reference: Any) -> Kept:
         """Something new that workers make of what a reference is to, when they first need it."""
         return Kept(next(_numbers), reference)
+
+    def forget(self, key: int) -> None:
+        """Let workers drop what they made of a `Kept`."""
+        with contextlib.suppress(Exception):  # called by the collector of garbage, also when all has ended
+            for actor in self.worker_actors:
+                actor.forget.remote([key])
 
     def run(self, worker: int, program: Kept, arguments: Sequence[Any]) -> Any:
         """Let a worker run a function, and wait for its end; returns the reference to its outputs.

@@ -63,6 +63,10 @@ class Worker:
         for key in keys:
             self._kept.pop(key, None)
 
+    def held(self) -> int:
+        """How many functions and iterators it keeps."""
+        return len(self._kept)
+
     def _variable(self, known: Description, connection: Connection) -> Any:
         key = connection, known.key
         if key not in self._variables:
