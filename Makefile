@@ -127,6 +127,7 @@ fuzz-oracle: build $(VENV)/.ready-test
 
 # What compiles graphs with XLA, some of its CPU devices standing for GPUs and TPUs; installs jax.
 test-xla: build $(VENV)/.ready-test $(VENV)/.ready-xla
+	$(PY) tests/ops/row_coverage.py
 	TAPEFLOW_VIRTUAL_GPUS=2 $(PY) -m pytest -n $(JOBS) -m "xla and not slow and not gpu" $(ARGS)
 	TAPEFLOW_VIRTUAL_TPUS=4 $(PY) -m pytest -n $(JOBS) -m xla tests/tpu/test_strategy.py
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import row_coverage
 from row_samples import Generator, leaves
 
 import tapeflow as tf
@@ -21,13 +24,11 @@ pytestmark = pytest.mark.xla
 load_all_rows()
 
 _STRINGS = "strings"
-_SIZE = "depends on values"
 _QUANTIZED = "quantized numbers"
 
 # Rows that cannot be compiled for what they take, return or look at, and what the error says.
 LISTED = {
     "AsString": _STRINGS,
-    "CombinedNonMaxSuppression": _SIZE,
     "DecodeAndCropJpeg": _STRINGS,
     "DecodeBase64": _STRINGS,
     "DecodeBmp": _STRINGS,
@@ -40,68 +41,23 @@ LISTED = {
     "DecodePng": _STRINGS,
     "DecodeRaw": _STRINGS,
     "DecodeWebP": _STRINGS,
-    "DenseCountSparseOutput": _SIZE,
-    "DenseToDenseSetOperation": _SIZE,
-    "DenseToSparseSetOperation": _SIZE,
     "Dequantize": _QUANTIZED,
-    "DrawBoundingBoxes": _SIZE,
-    "DrawBoundingBoxesV2": _SIZE,
     "EncodeBase64": _STRINGS,
     "EncodePng": _STRINGS,
     "EncodeProtoField": _STRINGS,
     "EncodeWav": _STRINGS,
-    "ExtractGlimpse": _SIZE,
-    "ExtractGlimpseV2": _SIZE,
     "ExtractJpegShape": _STRINGS,
     "MatchingFiles": _STRINGS,
-    "NonMaxSuppression": _SIZE,
-    "NonMaxSuppressionV2": _SIZE,
-    "NonMaxSuppressionV3": _SIZE,
-    "NonMaxSuppressionV4": _SIZE,
-    "NonMaxSuppressionV5": _SIZE,
-    "NonMaxSuppressionWithOverlaps": _SIZE,
     "ParseTensor": _STRINGS,
     "QuantizeV2": _QUANTIZED,
     "QuantizedConcat": _QUANTIZED,
-    "RaggedBincount": _SIZE,
-    "RaggedCountSparseOutput": _SIZE,
-    "RaggedFillEmptyRows": _SIZE,
-    "RaggedFillEmptyRowsGrad": _SIZE,
     "ReadFile": _STRINGS,
     "ReduceJoin": _STRINGS,
     "RegexFullMatch": _STRINGS,
     "RegexReplace": _STRINGS,
-    "SampleDistortedBoundingBox": _SIZE,
-    "SampleDistortedBoundingBoxV2": _SIZE,
     "SerializeManySparse": _STRINGS,
     "SerializeSparse": _STRINGS,
     "SerializeTensor": _STRINGS,
-    "SetSize": _SIZE,
-    "SparseAdd": _SIZE,
-    "SparseAddGrad": _SIZE,
-    "SparseBincount": _SIZE,
-    "SparseConcat": _SIZE,
-    "SparseCountSparseOutput": _SIZE,
-    "SparseDenseCwiseAdd": _SIZE,
-    "SparseDenseCwiseDiv": _SIZE,
-    "SparseDenseCwiseMul": _SIZE,
-    "SparseFillEmptyRows": _SIZE,
-    "SparseFillEmptyRowsGrad": _SIZE,
-    "SparseReduceMax": _SIZE,
-    "SparseReduceMaxSparse": _SIZE,
-    "SparseReduceSum": _SIZE,
-    "SparseReduceSumSparse": _SIZE,
-    "SparseReorder": _SIZE,
-    "SparseReshape": _SIZE,
-    "SparseSlice": _SIZE,
-    "SparseSliceGrad": _SIZE,
-    "SparseSoftmax": _SIZE,
-    "SparseSparseMaximum": _SIZE,
-    "SparseSparseMinimum": _SIZE,
-    "SparseSplit": _SIZE,
-    "SparseTensorDenseAdd": _SIZE,
-    "SparseToSparseSetOperation": _SIZE,
-    "StatelessSampleDistortedBoundingBox": _SIZE,
     "StaticRegexReplace": _STRINGS,
     "StringJoin": _STRINGS,
     "StringLength": _STRINGS,
@@ -113,7 +69,6 @@ LISTED = {
     "StringUpper": _STRINGS,
     "Substr": _STRINGS,
     "UnicodeEncode": _STRINGS,
-    "UnicodeScript": _SIZE,
     "WriteFile": _STRINGS,
 }
 
@@ -225,6 +180,11 @@ def test_what_cannot_be_compiled_says_so(name):
     ):
         jax.eval_shape(lambda: rows.run(row, leaves(list(inputs)), attrs, sizes))
     assert NOT_COMPILED[name] in str(caught.value)
+
+
+def test_the_documented_numbers_are_current():
+    text = (Path(__file__).parents[2] / "docs" / "internals" / "xla.md").read_text()
+    assert row_coverage.table() in text, "run `python tests/ops/row_coverage.py`"
 
 
 def test_what_the_rows_say_is_not_listed_again():

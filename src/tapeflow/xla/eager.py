@@ -2,7 +2,7 @@
 
 A kind of call is a row with its attrs, the shapes and dtypes of its inputs, the values of those that have to be known,
 and a device. Results come back at once, and are waited for when somebody looks at them. What cannot be compiled runs
-on the host with copies, and its results stay there.
+on the host with copies, and its results stay there; any other failure is an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import OpError, ResourceExhaustedError
+from tapeflow.core.errors import OpError, ResourceExhaustedError, UnimplementedError
 from tapeflow.core.variables import set_value, variable_behind
 from tapeflow.ops import shape_inference
 from tapeflow.ops.random import distributions as random
@@ -74,7 +74,17 @@ def _general(
     shapes_alone = of_shapes(row, row.schema.filled(attrs), inputs)
     if shapes_alone is not None:
         return tuple(_native.tensor_of(x, dtypes.as_dtype(x.dtype)) for x in shapes_alone), None
-    program = program_of(row, inputs, variables, attrs, OnDevice(index), sizes) if index else None
+    failure: Exception | None = None
+    try:
+        program = program_of(row, inputs, variables, attrs, OnDevice(index), sizes) if index else None
+    except (MemoryError, ResourceExhaustedError):
+        raise
+    except Exception as error:
+        failure = error
+    if failure is not None:
+        if not row.stateful:
+            _on_host(row, inputs, attrs, sizes)  # where the call is wrong, this says how
+        raise failure
     if program is None:
         outputs = _on_host(row, inputs, attrs, sizes)
         if row.checks and index:  # what was looked at goes on where it was
@@ -256,8 +266,14 @@ def program_of(
     row: Any, inputs: Sequence[Any], variables: Sequence[Any], attrs: dict[str, Any], place: Any,
     sizes: Sequence[int],
 ) -> Program | None:  # fmt: skip
-    """The program of a call at a place, see `OnDevice`; None for one that runs on the host."""
-    if row.not_compiled or row.checks or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
+    """The program of a call at a place, see `OnDevice`; None for one that runs on the host.
+
+    Raises what keeps it from being compiled, but for what compiled code cannot do.
+    """
+    if row.checks or not all(_compilable(x, v) for x, v in zip(inputs, variables, strict=True)):
+        return None
+    if row.not_compiled:
+        _explain(row, row.not_compiled)
         return None
     values = [x if v is None else _value(v) for x, v in zip(inputs, variables, strict=True)]
     key: Any = (row.name, place.key(values), tuple(sizes), _frozen(_without_seeds(row, attrs)), tuple(
@@ -272,10 +288,12 @@ def program_of(
         return _programs[key]
     try:
         program = Program(row, inputs, variables, attrs, place, sizes, static)
-    except Exception as error:  # the host says what is wrong, or can do what compiled code cannot
-        _raise_exhausted(row, error)
-        _explain(row, error)
+    except UnimplementedError as error:
+        _explain(row, error.message)
         program = None
+    except Exception as error:
+        _raise_exhausted(row, error)
+        raise
     _remember(_programs, key, program)
     return program
 
@@ -288,15 +306,11 @@ def _raise_exhausted(row: Any, error: Exception) -> None:
         raise ResourceExhaustedError(None, None, f"{row.name}: {error}") from error
 
 
-def _explain(row: Any, error: Exception) -> None:
-    """Log once for each row why it runs on the host; as a warning where the row did not say so."""
-    if row.name in _explained:
-        return
-    _explained.add(row.name)
-    if isinstance(error, OpError):
-        _logger.info("%s runs on the host: %s", row.name, error.message)
-    else:
-        _logger.warning("%s runs on the host: %s: %s", row.name, type(error).__name__, error)
+def _explain(row: Any, why: str) -> None:
+    """Log once for each row why it runs on the host."""
+    if row.name not in _explained:
+        _explained.add(row.name)
+        _logger.info("%s runs on the host: %s", row.name, why)
 
 
 def _without_seeds(row: Any, attrs: dict[str, Any]) -> dict[str, Any]:

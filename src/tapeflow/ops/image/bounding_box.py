@@ -129,6 +129,9 @@ def DrawBoundingBoxes(xp: ModuleType, images: Array, boxes: Array):
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
 
+DrawBoundingBoxes.compiled(never="which pixels it paints depends on values")
+
+
 DrawBoundingBoxes.samples(_draw_samples())
 DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes, _COLORS))
 
@@ -137,6 +140,9 @@ DrawBoundingBoxes.reference(lambda images, boxes: _drawn_pixelwise(images, boxes
     types=_FLOATS, ranks="images: 3+", shape=_same)  # fmt: skip
 def DrawBoundingBoxesV2(xp: ModuleType, images: Array, boxes: Array, colors: Array):
     return _drawn(images, boxes, colors)
+
+
+DrawBoundingBoxesV2.compiled(never="which pixels it paints depends on values")
 
 
 @DrawBoundingBoxesV2.samples

@@ -94,6 +94,9 @@ def CombinedNonMaxSuppression(
     return out
 
 
+CombinedNonMaxSuppression.compiled(never="which boxes it keeps depends on values")
+
+
 @CombinedNonMaxSuppression.samples
 def _(rng: SampleGenerator):
     boxes = np.abs(rng.normal(2, 8, 3, 4)).astype(np.float32)

@@ -213,6 +213,9 @@ def SampleDistortedBoundingBox(
     return _distorted(_Numbers(stream), image_size, bounding_boxes, min_object_covered, **limits)
 
 
+SampleDistortedBoundingBox.compiled(never="how often it draws depends on values")
+
+
 @op("SampleDistortedBoundingBoxV2",
     "image_size: T, bounding_boxes: float32, min_object_covered: float32 "
     "-> begin: T, size: T, bboxes: float32",
@@ -226,6 +229,9 @@ def SampleDistortedBoundingBoxV2(
     return _distorted(_Numbers(stream), image_size, bounding_boxes, min_object_covered, **limits)
 
 
+SampleDistortedBoundingBoxV2.compiled(never="how often it draws depends on values")
+
+
 @op("StatelessSampleDistortedBoundingBox",
     "image_size: T, bounding_boxes: float32, min_object_covered: float32, seed: Tseed "
     "-> begin: T, size: T, bboxes: float32",
@@ -236,6 +242,9 @@ def StatelessSampleDistortedBoundingBox(
 ):
     numbers = _Numbers(from_seed(seed))
     return _distorted(numbers, image_size, bounding_boxes, min_object_covered, **limits)
+
+
+StatelessSampleDistortedBoundingBox.compiled(never="how often it draws depends on values")
 
 
 def _whole(*inputs, **attrs):

@@ -105,6 +105,7 @@ def _glimpse(name: str, first_version: bool):
     kernel.__name__ = name
     row = op(name, "input: float32, size: int32, offsets: float32 -> glimpse: float32",
              attrs=_GLIMPSE, ranks="input: 4, size: 1, offsets: 2", shape=_glimpse_rule)(kernel)  # fmt: skip
+    row.compiled(never="which pixels it copies depends on values")
 
     @row.samples
     def _(rng: SampleGenerator):

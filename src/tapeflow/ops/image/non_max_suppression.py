@@ -221,6 +221,9 @@ def NonMaxSuppression(
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
 
 
+NonMaxSuppression.compiled(never="how many boxes it returns depends on values")
+
+
 NonMaxSuppression.samples(_samples(attr=True))
 
 
@@ -236,6 +239,9 @@ def NonMaxSuppressionV2(
     xp: ModuleType, boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array
 ):
     return _of_boxes(boxes, scores, max_output_size, iou_threshold)[0]
+
+
+NonMaxSuppressionV2.compiled(never="how many boxes it returns depends on values")
 
 
 NonMaxSuppressionV2.samples(_samples())
@@ -254,6 +260,9 @@ def NonMaxSuppressionV3(
     return _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)[0]
 
 
+NonMaxSuppressionV3.compiled(never="how many boxes it returns depends on values")
+
+
 NonMaxSuppressionV3.samples(_samples(_LEAST))
 NonMaxSuppressionV3.reference(reference)
 
@@ -268,6 +277,9 @@ def NonMaxSuppressionV4(
 ):
     kept, _, limit = _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
     return _filled(kept, limit, pad_to_max_output_size), np.array(len(kept), np.int32)
+
+
+NonMaxSuppressionV4.compiled(never="how many boxes it returns depends on values")
 
 
 NonMaxSuppressionV4.samples(_samples(_LEAST, pad_to_max_output_size=True))
@@ -295,6 +307,9 @@ def NonMaxSuppressionV5(
     )
     pad = pad_to_max_output_size
     return _filled(kept, limit, pad), _filled(found, limit, pad), np.array(len(kept), np.int32)
+
+
+NonMaxSuppressionV5.compiled(never="how many boxes it returns depends on values")
 
 
 @NonMaxSuppressionV5.samples
@@ -355,6 +370,9 @@ def NonMaxSuppressionWithOverlaps(
     threshold = float(scalar(overlap_threshold, "overlap_threshold"))
     least = float(scalar(score_threshold, "score_threshold"))
     return suppress(lambda i, js: overlaps[i, js], scores, limit, threshold, least)[0]
+
+
+NonMaxSuppressionWithOverlaps.compiled(never="how many boxes it returns depends on values")
 
 
 @NonMaxSuppressionWithOverlaps.samples

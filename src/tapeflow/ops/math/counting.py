@@ -85,6 +85,9 @@ def RaggedBincount(
     return _dense_counts(values.ravel(), rows, size, weights.ravel(), binary_output)
 
 
+RaggedBincount.compiled(never="it looks at values")
+
+
 def _sparse_rule(call: ShapeCall):
     sizes = call.value(2)
     if sizes is None:
@@ -107,6 +110,9 @@ def SparseBincount(
         return _dense_counts(values, [slice(None)], size, weights, binary_output)[0]
     rows = [indices[:, 0] == i for i in range(sizes[0])]
     return _dense_counts(values, rows, size, weights, binary_output)
+
+
+SparseBincount.compiled(never="it looks at values")
 
 
 def _checked_places(indices, values, dense_shape) -> tuple[int, ...]:
@@ -184,6 +190,9 @@ def DenseCountSparseOutput(
     return _sparse_counts(values.ravel(), rows, weights.ravel(), minlength, maxlength, binary_output)
 
 
+DenseCountSparseOutput.compiled(never="how many elements it returns depends on values")
+
+
 @op("SparseCountSparseOutput",
     f"indices: int64, values: T, dense_shape: int64, weights: output_type -> {_PARTS}",
     types=_TYPES, attrs=COUNTED,
@@ -198,6 +207,9 @@ def SparseCountSparseOutput(
     return _sparse_counts(values, rows, weights, minlength, maxlength, binary_output)
 
 
+SparseCountSparseOutput.compiled(never="how many elements it returns depends on values")
+
+
 @op("RaggedCountSparseOutput",
     f"splits: int64, values: T, weights: output_type -> {_PARTS}",
     types=_TYPES, attrs=COUNTED, shape=lambda call: of_rank(2))  # fmt: skip
@@ -207,6 +219,9 @@ def RaggedCountSparseOutput(
     _same_shape(weights, values)
     rows = _rows_of_splits(splits, values)
     return _sparse_counts(values, rows, weights, minlength, maxlength, binary_output)
+
+
+RaggedCountSparseOutput.compiled(never="how many elements it returns depends on values")
 
 
 for row in (RaggedBincount, SparseBincount, DenseCountSparseOutput, SparseCountSparseOutput,

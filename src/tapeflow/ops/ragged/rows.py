@@ -58,6 +58,9 @@ def RaggedFillEmptyRows(
     return rows[by].astype(np.int64), filled[by], empty, place[: len(values)]
 
 
+RaggedFillEmptyRows.compiled(never="how many elements it returns depends on values")
+
+
 @op("RaggedFillEmptyRowsGrad",
     "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
     types={"T": NUMERIC}, ranks="reverse_index_map: 1, grad_values: 1",
@@ -74,6 +77,9 @@ def RaggedFillEmptyRowsGrad(xp: ModuleType, reverse_index_map: Array, grad_value
     rest = np.ones(len(grad_values), bool)
     rest[reverse_index_map] = False
     return grad_values[reverse_index_map], grad_values[rest].sum(dtype=grad_values.dtype)
+
+
+RaggedFillEmptyRowsGrad.compiled(never="it looks at values")
 
 
 @RaggedFillEmptyRows.gradient(needs="reverse_index_map")

@@ -90,6 +90,9 @@ def RaggedTensorToVariant(
     return _boxed(rows, (len(rows),))
 
 
+RaggedTensorToVariant.compiled(never="it gives a value of Python")
+
+
 def _boxed(payloads: Sequence[Any], shape: ShapeLike):
     out = np.empty(len(payloads), object)
     out[:] = payloads

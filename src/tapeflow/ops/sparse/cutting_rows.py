@@ -54,6 +54,9 @@ def SparseSlice(xp: ModuleType, indices: Array, values: Array, shape: Array, sta
     return indices[inside] - begin, values[inside], (end - begin).astype(np.int64)
 
 
+SparseSlice.compiled(never="how many elements it returns depends on values")
+
+
 @SparseSlice.gradient(needs="indices, start, output_indices")
 def _(call: GradientCall, *dy):
     return (
@@ -113,6 +116,9 @@ def SparseSliceGrad(
         if tuple(at) in found:
             out[i] = backprop_val_grad[found[tuple(at)]]
     return out
+
+
+SparseSliceGrad.compiled(never="it looks at values")
 
 
 @SparseSliceGrad.samples
@@ -181,6 +187,9 @@ def SparseConcat(
     total = list(sizes[0])
     total[axis] = at
     return joined[by], np.concatenate(values)[by], np.array(total, np.int64)
+
+
+SparseConcat.compiled(never="it looks at values")
 
 
 @SparseConcat.gradient(needs="indices, shapes")
@@ -255,6 +264,9 @@ def SparseSplit(
     return out
 
 
+SparseSplit.compiled(never="how many elements it returns depends on values")
+
+
 @SparseSplit.samples
 def _(rng: SampleGenerator):
     values = values_of(rng)
@@ -323,6 +335,9 @@ def SparseFillEmptyRows(
     )
 
 
+SparseFillEmptyRows.compiled(never="how many elements it returns depends on values")
+
+
 @SparseFillEmptyRows.gradient(needs="reverse_index_map")
 def _(call: GradientCall, *dy):
     d_values, d_default = SparseFillEmptyRowsGrad(call.reverse_index_map, dy[1])
@@ -376,6 +391,9 @@ def SparseFillEmptyRowsGrad(xp: ModuleType, reverse_index_map: Array, grad_value
     rest[reverse_index_map] = False
     total = grad_values[rest].sum(dtype=grad_values.dtype)
     return grad_values[reverse_index_map], np.asarray(total, grad_values.dtype)
+
+
+SparseFillEmptyRowsGrad.compiled(never="it looks at values")
 
 
 @SparseFillEmptyRowsGrad.gradient(needs="reverse_index_map")

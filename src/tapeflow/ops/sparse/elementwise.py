@@ -90,6 +90,16 @@ def _elementwise(name: str, formula: Callable[..., Any]):
              types={"T": NUMERIC},
              shape=lambda call: [elements_and_rank(call, 0)[:1]])(kernel)  # fmt: skip
 
+    @row.compiled()
+    def _(xp: ModuleType, sp_indices, sp_values, sp_shape, dense):
+        count, rank = sp_indices.shape
+        if dense.ndim > rank:
+            raise invalid(f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got ranks {dense.ndim}, {rank}")
+        own = sp_indices[:, rank - dense.ndim :]  # what has one element along an axis has it for all
+        at = xp.minimum(own, xp.asarray(dense.shape, sp_indices.dtype) - 1)
+        other = dense[tuple(at.T)] if dense.ndim else xp.broadcast_to(dense, (count,))
+        return formula(sp_values, other).astype(sp_values.dtype)
+
     @row.samples
     def _(rng: SampleGenerator):
         values = values_of(rng)
@@ -163,6 +173,7 @@ def _extremum(name: str, choose: Callable[..., Any]):
              ranks="a_indices: 2, a_values: 1, a_shape: 1, b_indices: 2, b_values: 1, b_shape: 1",
              shape=lambda call: sparse_rule()(call)[:2])(kernel)  # fmt: skip
     row.gradient(None)
+    row.compiled(never="how many elements it returns depends on values")
 
     @row.samples
     def _(rng: SampleGenerator):

@@ -150,6 +150,11 @@ def SparseTensorDenseAdd(
     return out
 
 
+@SparseTensorDenseAdd.compiled()
+def _(xp: ModuleType, a_indices: np.ndarray, a_values: np.ndarray, a_shape: np.ndarray, b):
+    return b.at[tuple(a_indices.T)].add(a_values)
+
+
 @SparseTensorDenseAdd.gradient(needs="a_indices")
 def _(call: GradientCall, dy: Tensor):
     return None, gather_nd(dy, call.a_indices), None, dy
@@ -198,6 +203,9 @@ def SparseAdd(
     in_both = np.isin(np.arange(len(union)), at_a) & np.isin(np.arange(len(union)), at_b)
     kept = ~in_both | (np.abs(total) >= thresh)
     return union[kept], total[kept], np.array(sizes, np.int64)
+
+
+SparseAdd.compiled(never="how many elements it returns depends on values")
 
 
 @SparseAdd.gradient(needs="a_indices, b_indices, sum_indices")
@@ -252,6 +260,9 @@ def SparseAddGrad(
     )
 
 
+SparseAddGrad.compiled(never="it looks at values")
+
+
 @SparseAddGrad.samples
 def _(rng: SampleGenerator):
     union = np.unique(np.concatenate([INDICES, OTHER]), axis=0)
@@ -283,6 +294,9 @@ def SparseSoftmax(xp: ModuleType, sp_indices: np.ndarray, sp_values: np.ndarray,
     fold_at(np.maximum, top, runs, sp_values)
     powers = np.exp(sp_values - top[runs])
     return (powers / summed(powers, runs, count)[runs]).astype(sp_values.dtype)
+
+
+SparseSoftmax.compiled(never="it looks at values")
 
 
 @SparseSoftmax.gradient(needs="sp_indices, sp_shape, output")

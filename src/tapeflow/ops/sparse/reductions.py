@@ -90,6 +90,21 @@ def _reducing(name: str, ufunc: Callable[..., Any], types):
            shape=shapes.fixed((None, None), (None,), (None,)))(sparse),
     )  # fmt: skip
 
+    @rows[0].compiled()
+    def _(xp: ModuleType, input_indices, input_values, input_shape: np.ndarray, reduction_axes, keep_dims: bool):
+        sizes = [int(n) for n in input_shape]
+        gone = {shapes.normal_axis(int(axis), len(sizes)) for axis in np.ravel(reduction_axes)}
+        at = tuple(input_indices[:, k] * (k not in gone) for k in range(len(sizes)))
+        blank = xp.zeros([1 if k in gone else n for k, n in enumerate(sizes)], input_values.dtype)
+        if ufunc is np.add:
+            found = blank.at[at].add(input_values)
+        else:
+            found = (blank + _start(ufunc, input_values.dtype)).at[at].max(input_values)
+            found = xp.where(blank.at[at].set(1) == 1, found, blank)
+        return found if keep_dims else found.reshape([n for k, n in enumerate(sizes) if k not in gone])
+
+    rows[1].compiled(never="how many elements it returns depends on values")
+
     def samples(rng: SampleGenerator):
         values = values_of(rng)
         for axes in (0, 1, [0, 1], [-1], []):

@@ -186,6 +186,9 @@ def SparseReorder(
     return input_indices[by], input_values[by]
 
 
+SparseReorder.compiled(never="it looks at values")
+
+
 @SparseReorder.gradient(needs="input_indices, input_shape")
 def _(call: GradientCall, *dy):
     count = reductions.reduce_sum(call.shape("input_values"))
@@ -258,6 +261,9 @@ def SparseReshape(xp: ModuleType, input_indices: np.ndarray, input_shape: np.nda
         out[:, axis] = flat % size
         flat = flat // size
     return out, np.array(new, np.int64)
+
+
+SparseReshape.compiled(never="it looks at values")
 
 
 SparseReshape.gradient(None)

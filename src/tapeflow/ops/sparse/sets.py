@@ -131,6 +131,9 @@ def DenseToDenseSetOperation(xp: ModuleType, set1: Array, set2: Array, set_opera
     return _combined(_dense(set1), _dense(set2), set_operation, set1.dtype)
 
 
+DenseToDenseSetOperation.compiled(never="how many elements it returns depends on values")
+
+
 @op("DenseToSparseSetOperation",
     f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
     types={"T": MEMBERS}, attrs=_ATTRS, ranks="set1: 2+",
@@ -141,6 +144,9 @@ def DenseToSparseSetOperation(
 ):
     other = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(_dense(set1), other, set_operation, set1.dtype)
+
+
+DenseToSparseSetOperation.compiled(never="how many elements it returns depends on values")
 
 
 @op("SparseToSparseSetOperation",
@@ -155,6 +161,9 @@ def SparseToSparseSetOperation(
     one = _sparse(set1_indices, set1_values, set1_shape, validate_indices)
     other = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(one, other, set_operation, set1_values.dtype)
+
+
+SparseToSparseSetOperation.compiled(never="how many elements it returns depends on values")
 
 
 def _size_rule(call: ShapeCall):
@@ -177,6 +186,9 @@ def SetSize(xp: ModuleType, set_indices: Array, set_values: Array, set_shape: Ar
     for place, members in groups.members.items():
         out[place] = len(members)
     return out
+
+
+SetSize.compiled(never="it looks at values")
 
 
 for row in (DenseToDenseSetOperation, DenseToSparseSetOperation, SparseToSparseSetOperation, SetSize):

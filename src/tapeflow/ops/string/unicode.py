@@ -219,6 +219,9 @@ def UnicodeScript(xp: ModuleType, input: Array):
     return each(script, input, kind=np.int32)
 
 
+UnicodeScript.compiled(never="it looks at values")
+
+
 for row in (UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode, UnicodeTranscode, UnicodeScript):
     row.gradient(None)
 
