@@ -218,6 +218,13 @@ BatchMatMulV3 = _stack_row(
 )
 
 
+def _shares_one_matrix(x: Tensor, y: Tensor, dy: Tensor) -> bool:
+    """Whether all matrices of x are multiplied by one of y, and it is known how long their rows are."""
+    if y.shape.rank != 2 or x.shape.rank is None or x.shape.rank < 3 or dy.shape.rank is None:
+        return False
+    return bool(x.shape[-1] and dy.shape[-1])
+
+
 def _stack_gradient(call: GradientCall, dy: Tensor):
     x, y = call.x, call.y
     of_x = of_y = None
@@ -227,6 +234,8 @@ def _stack_gradient(call: GradientCall, dy: Tensor):
         else:
             of_x = BatchMatMulV2(dy, y, False, not call.adj_y)
     if call.wants("y"):
+        if _shares_one_matrix(x, y, dy) and not call.adj_x:  # one product over all rows, no sum over batches
+            x, dy = (layout.Reshape(each, as_shape([-1, each.shape[-1]])) for each in (x, dy))
         if call.adj_y:
             of_y = BatchMatMulV2(dy, x, True, call.adj_x)
         else:
