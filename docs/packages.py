@@ -24,6 +24,7 @@ LAYERS = [
     ("core", "dtypes, shapes, errors", "core"),
     ("ops", "the table", "ops"),
     ("graph", "graphs, plans, sessions", "graph"),
+    ("cluster", "servers of 1.x", "cluster"),
     ("autodiff", "tapes", "autodiff"),
     ("xla", "compiled by jax", "xla"),
     ("function", "tf.function, AutoGraph", "function"),

@@ -24,6 +24,8 @@ __getattr__, __dir__, __all__ = _namespace(
 _providers.provide(
     accelerators="tapeflow.xla.accelerators",
     all_rows="tapeflow.ops.all_rows",
+    cluster_client="tapeflow.cluster.grpc_client",
+    cluster_server="tapeflow.cluster.grpc_server",
     clusters="tapeflow.xla.clusters",
     compiled_computations="tapeflow.contrib.compiler.xla",
     coordinated_training="tapeflow.keras.engine.fitting.coordinated",
@@ -36,6 +38,7 @@ _providers.provide(
     parameter_servers="tapeflow.distribute.parameter_servers.cluster",
     sparse_operators="tapeflow.ops.sparse.arithmetic",
     tape="tapeflow.autodiff.tape",
+    targets="tapeflow.cluster.targets",
     test_nodes="tapeflow.testing.test_ops",
 )
 _extend("compat.v1", contrib="tapeflow.contrib")

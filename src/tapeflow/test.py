@@ -12,7 +12,7 @@ from tapeflow.core.device import gpu_device_name, is_gpu_available
 _LAZY_NAMES = {
     "Benchmark": "tapeflow.testing.benchmarks",
     "TestCase": "tapeflow.testing.case",
-    "create_local_cluster": "tapeflow.graph.run.server",
+    "create_local_cluster": "tapeflow.cluster.server",
     "get_temp_dir": "tapeflow.testing.case",
     "main": "tapeflow.testing.case",
     "test_src_dir_path": "tapeflow.testing.case",

@@ -51,7 +51,8 @@ def programs(monkeypatch):
 
 def places(session):
     with context.eager_mode():
-        return {v.name: _native.Variable.read_value(v).device for v in session._variables.values() if v._is_set}
+        held = session._engine.shared.variables.values()
+        return {v.name: _native.Variable.read_value(v).device for v in held if v._is_set}
 
 
 def test_a_placed_part_is_one_program(graph, programs):

@@ -6,7 +6,9 @@ import importlib
 from types import ModuleType
 
 # The library's top module: its name, and the extra.
-_EXTRAS = {"h5py": ("h5py", "hdf5"), "PIL": ("Pillow", "image"), "scipy": ("SciPy", "scipy")}
+_EXTRAS = {
+    "grpc": ("grpcio", "cluster"), "h5py": ("h5py", "hdf5"), "PIL": ("Pillow", "image"), "scipy": ("SciPy", "scipy"),
+}  # fmt: skip
 
 
 def load(module: str, purpose: str) -> ModuleType:

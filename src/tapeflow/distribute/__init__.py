@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"tapeflow.distribute.{name}")
     if name == "Server":
-        return importlib.import_module("tapeflow.graph.run.server").Server
+        return importlib.import_module("tapeflow.cluster.server").Server
     raise AttributeError(f"module 'tapeflow.distribute' has no attribute {name!r}")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tapeflow.api import api
+from tapeflow.cluster.spec import ClusterSpec
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.resolvers import ClusterResolver
-from tapeflow.train.cluster import ClusterSpec
 
 
 @api("config.experimental_connect_to_cluster")

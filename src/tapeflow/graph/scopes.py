@@ -140,20 +140,21 @@ class Scopes:
 
     @contextlib.contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """A block whose operations share the device of `op`."""
+        """A block whose operations share the device of `op`, whatever the blocks around say."""
         if op is None and not ignore_existing:
             raise ValueError(
                 "Trying to reset colocation (op is None) but ignore_existing is not True"
             )
         scopes = self._scopes
-        saved = scopes.colocated
+        saved = scopes.colocated, scopes.devices
         if op is not None:
             op = getattr(op, "op", op)
-        scopes.colocated = [op] if ignore_existing else [*saved, op]
+        scopes.colocated = [op] if ignore_existing else [*scopes.colocated, op]
+        scopes.devices = []
         try:
             yield
         finally:
-            scopes.colocated = saved
+            scopes.colocated, scopes.devices = saved
 
     _colocate_with_for_gradient = None
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 FAMILIES = (
     "boosted_trees", "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples",
     "graphs", "hyperparameters", "objects", "projector", "quantization", "saved_models", "servers", "serving",
-    "statistics", "structures", "summaries", "tensors", "tpu_systems",
+    "sessions", "statistics", "structures", "summaries", "tensors", "tpu_systems",
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"

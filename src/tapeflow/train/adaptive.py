@@ -33,8 +33,8 @@ class AdamOptimizer(Optimizer):
         self._by_dtype = {}
         dtype = var.dtype
         self._powers = (
-            self._non_slot("beta1_power", lambda: self._number(self._beta1, dtype), dtype),
-            self._non_slot("beta2_power", lambda: self._number(self._beta2, dtype), dtype),
+            self._non_slot("beta1_power", lambda: self._number(self._beta1, dtype), dtype, var),
+            self._non_slot("beta2_power", lambda: self._number(self._beta2, dtype), dtype, var),
         )
 
     def _get_beta_accumulators(self):

@@ -225,12 +225,12 @@ class Optimizer(Protocol, ByRule):
         """What the variables of a slot are named, behind their variable's name."""
         return self._name
 
-    def _non_slot(self, name: str, start: Callable[..., Any], dtype: DType):
-        """A scalar variable of the optimizer itself, which begins with `start()`."""
+    def _non_slot(self, name: str, start: Callable[..., Any], dtype: DType, beside: Any = None):
+        """A scalar variable of the optimizer itself, which begins with `start()`, on the device of `beside`."""
         own = self._non_slots.here()
         variable = own.get(name)
         if variable is None:
-            variable = own[name] = make_own(start, name, dtype, self._applied_in)
+            variable = own[name] = make_own(start, name, dtype, self._applied_in, beside)
             attached(self, name, variable)
         return variable
 

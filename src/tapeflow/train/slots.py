@@ -102,18 +102,30 @@ def make_slot(start: Callable[..., Any], primary: Any, label: str, dtype: DTypeL
         return Variable(start(), trainable=False, name=name, dtype=dtype)
 
 
+def _in_graph_beside(variable: Any):
+    """The scope of the device of a variable or tensor of the graph being built; no scope elsewhere."""
+    graph, op = context.current_graph(), None if context.executing_eagerly() else getattr(variable, "op", None)
+    here = graph is not None and op is not None and op.graph is graph
+    return graph.colocate_with(op) if here else contextlib.nullcontext()
+
+
 def on_device_of(primary):
-    """The scope of the device, the mesh, or the parameter server where the variable or tensor is, outside of graphs."""
+    """The scope of the device, the mesh, or the parameter server where the variable or tensor is."""
     if hasattr(primary, "colocated"):
         return primary.colocated()
     layout = placed.layout_of(primary)
     if layout is not None:
         return placed.within(layout.mesh, layout)
-    there = context.executing_eagerly() and isinstance(primary, (Variable, EagerTensor))
+    if not context.executing_eagerly():
+        return _in_graph_beside(primary)
+    there = isinstance(primary, (Variable, EagerTensor))
     return context.device(primary.device) if there else contextlib.nullcontext()
 
 
-def make_own(start: Callable[..., Any], name: str, dtype, scope: str):
-    """A variable of an optimizer itself, which begins with `start()`, in the name scope where it was applied."""
-    with context.init_scope(), context.name_scope(scope):
+def make_own(start: Callable[..., Any], name: str, dtype, scope: str, beside: Any = None):
+    """A variable of an optimizer itself, which begins with `start()`, in the name scope where it was applied.
+
+    In a graph it is on the device of the variable `beside`.
+    """
+    with context.init_scope(), context.name_scope(scope), _in_graph_beside(beside):
         return Variable(start(), trainable=False, name=name, dtype=dtype)

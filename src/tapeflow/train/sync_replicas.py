@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tapeflow.core.context import device_v1 as device
 from tapeflow.core.context import name_scope
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import public_methods
@@ -75,46 +76,56 @@ class SyncReplicasOptimizer(Optimizer):
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         with name_scope(self._name):
             handed, accumulators, means = self._accumulated(pairs)
-            with name_scope(""):
+            with _beside(global_step), name_scope(""):
                 update = self._opt.apply_gradients(
                     [(mean, var) for mean, (_, var) in zip(means, pairs, strict=True)], global_step
                 )
-            self._tokens = FIFOQueue(
-                -1, kind, shapes=[()], name="sync_token_q", shared_name="sync_token_q"
-            )
-            never = FIFOQueue(1, kind, shapes=[()], name="dummy_queue", shared_name="dummy_queue")
-            with control_dependencies([update]):
-                done = self._tokens.enqueue_many(fill([self._tokens_per_step], global_step.read_value()))
-                if self._averages is not None:
-                    with control_dependencies([done]):
-                        done = self._averages.apply(self._averaged)
-            self._runner = QueueRunner(never, [done])
-            begun = [a.set_global_step(global_step, name="SetGlobalStep") for a in accumulators]
+            with _beside(global_step):
+                self._tokens = FIFOQueue(
+                    -1, kind, shapes=[()], name="sync_token_q", shared_name="sync_token_q"
+                )
+                never = FIFOQueue(1, kind, shapes=[()], name="dummy_queue", shared_name="dummy_queue")
+                with control_dependencies([update]):
+                    done = self._tokens.enqueue_many(fill([self._tokens_per_step], global_step.read_value()))
+                    if self._averages is not None:
+                        with control_dependencies([done]):
+                            done = self._averages.apply(self._averaged)
+                self._runner = QueueRunner(never, [done])
+            begun = []
+            for held, var in accumulators:
+                with _beside(var):
+                    begun.append(held.set_global_step(global_step, name="SetGlobalStep"))
             self.chief_init_op = group(self.local_step_init_op, *begun)
-            with control_dependencies(handed):
-                token = self._tokens.dequeue()
-            train = self._local_step.assign(token, read_value=False)
+            with _beside(global_step):
+                with control_dependencies(handed):
+                    token = self._tokens.dequeue()
+                train = self._local_step.assign(token, read_value=False)
         self._applied = True
         return train
 
     def _accumulated(self, pairs):
-        """The operations that hand gradients in, their accumulators, and the means."""
+        """The operations that hand gradients in, their accumulators with the variables, and the means."""
         handed, accumulators, means = [], [], []
         for grad, var in pairs:
             if grad is None:
                 means.append(None)
                 continue
-            name = f"{var.name}/grad_accum"
-            if isinstance(grad, IndexedSlices):
-                held = SparseConditionalAccumulator(grad.dtype, shape=None, shared_name=name)
-                handed.append(held.apply_indexed_slices_grad(grad, local_step=self._local_step))
-                means.append(held.take_indexed_slices_grad(self._needed))
-            else:
-                held = ConditionalAccumulator(grad.dtype, shape=var.shape, shared_name=name)
-                handed.append(held.apply_grad(grad, local_step=self._local_step))
-                means.append(held.take_grad(self._needed))
-            accumulators.append(held)
+            with _beside(var):
+                held, given, mean = self._accumulator(grad, var)
+            handed.append(given)
+            means.append(mean)
+            accumulators.append((held, var))
         return handed, accumulators, means
+
+    def _accumulator(self, grad, var):
+        """An accumulator of the gradients of a variable, the operation that hands one in, and the mean."""
+        name = f"{var.name}/grad_accum"
+        if isinstance(grad, IndexedSlices):
+            held = SparseConditionalAccumulator(grad.dtype, shape=None, shared_name=name)
+            given = held.apply_indexed_slices_grad(grad, local_step=self._local_step)
+            return held, given, held.take_indexed_slices_grad(self._needed)
+        held = ConditionalAccumulator(grad.dtype, shape=var.shape, shared_name=name)
+        return held, held.apply_grad(grad, local_step=self._local_step), held.take_grad(self._needed)
 
     def get_chief_queue_runner(self):
         """What applies the means, for the chief to start. Raises ValueError before `apply_gradients`."""
@@ -138,7 +149,8 @@ class SyncReplicasOptimizer(Optimizer):
             )
         if num_tokens <= 0:
             return no_op(name="no_init_tokens")
-        return self._tokens.enqueue_many(fill([num_tokens], self._global_step.read_value()))
+        with _beside(self._global_step):
+            return self._tokens.enqueue_many(fill([num_tokens], self._global_step.read_value()))
 
     def make_session_run_hook(self, is_chief: bool, num_tokens: int = -1):
         """The hook that each worker's session needs."""
@@ -155,6 +167,11 @@ class SyncReplicasOptimizer(Optimizer):
     def variables(self):
         """Those of the optimizer within."""
         return self._opt.variables()
+
+
+def _beside(var):
+    """A block whose operations run where a variable is, whichever worker builds them."""
+    return device(var.device)
 
 
 class _Hook(SessionRunHook):

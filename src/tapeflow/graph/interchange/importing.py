@@ -74,7 +74,7 @@ def import_nodes(
     graph_def = _message(graph_def)
     inputs = _checked_inputs(input_map)
     wanted = _checked_elements(return_elements)
-    _check_versions(graph_def)
+    check_versions(graph_def)
     graph_def = reference_variables.rewritten(graph_def)
     graph = context.current_graph() or get_default_graph()
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
@@ -146,7 +146,8 @@ def _checked_elements(elements: Any) -> list[str] | None:
     return found
 
 
-def _check_versions(graph_def: Any) -> None:
+def check_versions(graph_def: Any) -> None:
+    """Raises ValueError for a GraphDef that is too new or too old."""
     versions = graph_def.versions
     if versions.min_consumer > NEWEST_VERSION:
         raise ValueError(

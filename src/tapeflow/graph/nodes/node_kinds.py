@@ -106,6 +106,9 @@ def _assert(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
 
 @makes("EagerPyFunc", "PyFunc", "PyFuncStateless")
 def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+    op = python_ops.again(node.op, values["token"], inputs, name + "/")
+    if op is not None:
+        return op
     raise UnimplementedError(
         node, None, f"Node '{name}' ({node.op}) calls a Python function, which is not in the GraphDef."
     )  # fmt: skip

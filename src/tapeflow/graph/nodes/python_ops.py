@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,42 @@ def node(
     for dtype, shape in outputs:
         op.add_output(dtype, shape)
     return op
+
+
+class _Reading(threading.local):
+    own_graphs = False
+
+
+_reading = _Reading()
+# The operations of this process that GraphDefs name by tokens.
+_by_token: weakref.WeakValueDictionary[str, Operation] = weakref.WeakValueDictionary()
+
+
+def note_tokens(operations: Iterable[Operation]) -> None:
+    """Remember the operations whose functions GraphDefs of this process name by tokens."""
+    for op in operations:
+        token = op.attrs.get("token") if "function" in op.attrs else None
+        if token is not None:
+            _by_token[token] = op
+
+
+@contextlib.contextmanager
+def reading_own() -> Iterator[None]:
+    """A block in which the GraphDefs that are read in this thread were written by this process."""
+    before, _reading.own_graphs = _reading.own_graphs, True
+    try:
+        yield
+    finally:
+        _reading.own_graphs = before
+
+
+def again(kind: str, token: str, inputs: Sequence[Any], name: str) -> Operation | None:
+    """A node that calls the function of another one of this process; None where the GraphDef may not name it."""
+    op = _by_token.get(token) if _reading.own_graphs else None
+    if op is None:
+        return None
+    outputs = [(y.dtype, y.shape_tuple) for y in op.outputs]
+    return node(kind, op.attrs["function"], inputs, outputs, name, op.attrs["stateful"])
 
 
 def emit(emitter: Any, op: Operation) -> None:

@@ -58,6 +58,8 @@ def emit(emitter: Any, op: Operation) -> None:
     cancellation = getattr(getattr(emitter.resolve, "__self__", None), "_cancellation", None)
 
     def run(*values: Any) -> list[Any]:
+        if cancellation is None:  # what holds for the thread that runs
+            return kind.run(values, attrs, keeper)
         with waiting.under(cancellation):
             return kind.run(values, attrs, keeper)
 

@@ -43,7 +43,7 @@ def row_of_any(kind: str) -> Any:
     row = REGISTRY.get(kind) or node_rows.find(kind)
     if row is None:
         load_all_rows()
-        row = REGISTRY.get(kind)
+        row = REGISTRY.get(kind) or node_rows.find(kind)
     return row
 
 

@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow import _native
-from tapeflow.api import api
-from tapeflow.core import context, device_calls, dtypes, errors
+from tapeflow.api import api, providers
+from tapeflow.core import dtypes, errors
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import boundaries, public, public_methods
-from tapeflow.core.tensor_shape import as_shape
 from tapeflow.core.threads.waiting import Cancellation
-from tapeflow.core.variables import declare
-from tapeflow.graph.build import streams
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import graph_def
-from tapeflow.graph.nodes import resource_nodes
 from tapeflow.graph.operation import Operation
-from tapeflow.graph.run import (
-    clusters,
-    order,
-    placement,
-    planning,
-    server,
-    session_handles,
-    timeline,
-)
-from tapeflow.graph.run.clustering import clustering
-from tapeflow.graph.run.device_attributes import attributes
+from tapeflow.graph.run import order, session_handles
 from tapeflow.graph.run.fetching import Fetches, fed, feed_tensors
-from tapeflow.graph.run.program import Instruction
+from tapeflow.graph.run.resolving import Resolver
+from tapeflow.graph.run.shared import Shared
 from tapeflow.graph.tensor import SymbolicTensor
-from tapeflow.ops.state.resource import VarHandleOp
-from tapeflow.ops.state.resource_op import row_of
-from tapeflow.ops.state.variable import Variable
 
 if TYPE_CHECKING:
     from tapeflow.core.errors import InvalidArgumentError
@@ -78,16 +60,11 @@ class _Partial:
         self.done: set[Any] = set()
 
 
-def _shared_of(target: Any) -> server.Shared | None:
-    """What the sessions of a target share; raises NotFoundError for an unknown target."""
-    shared = server.shared(target) if target else None
-    if target not in ("", b"", None, "local", b"local") and shared is None:
-        raise errors.NotFoundError(
-            None, None,
-            f"No session factory registered for the given session options: {{target: \"{target}\"}}. Sessions run in "
-            "this process.",
-        )  # fmt: skip
-    return shared
+def _engine(session: BaseSession, target: str, config: Any) -> Any:
+    """What makes and runs the plans of a session: this process, or a server."""
+    if target and target != "local":
+        return providers.load("targets").engine(session, target, config)
+    return Resolver(Shared(), config, session._cancellation)
 
 
 @public_methods
@@ -95,11 +72,12 @@ class BaseSession:
     """Runs operations of a graph.
 
     Args:
-      target: "" (this process).
+      target: "" (this process), or the target of a server, such as "grpc://localhost:2222".
       graph: None: the default graph.
-      config: a ConfigProto; kept.
+      config: a ConfigProto.
 
-    Raises TypeError for arguments of wrong types.
+    Raises TypeError for arguments of wrong types, NotFoundError for a target of no known kind, and the errors of
+    servers that cannot be reached.
     """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config=None):
@@ -113,27 +91,18 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not hasattr(config, "gpu_options"):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        shared = _shared_of(target)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
-        self._jit_level = 0 if config is None else config.graph_options.optimizer_options.global_jit_level
-        self._soft_placement = config is not None and config.allow_soft_placement
-        self._logs_placement = config is not None and config.log_device_placement
         self._target = target if isinstance(target, bytes) else (target or "").encode()
         self._config = config
         self._closed = False
+        self._aborted = False
         self._lock = threading.RLock()
-        # Values of variables and other resources, by their names.
-        self._variables: dict[tuple[str, str], Any] = {} if shared is None else shared.variables
-        self._resources: dict[tuple[str, str], Any] = {} if shared is None else shared.resources
-        if shared is not None:
-            shared.sessions.add(self)
         self._steps: dict[Any, _Step] = {}
         # What `_known_plan` found, with the edits of the graph at that time.
         self._plans: dict[Any, tuple[int, Any]] = {}
-        # The streams of its random ops start when it does.
-        self._streams: streams.Numbers = weakref.WeakKeyDictionary()
         self._partial: dict[str, _Partial] = {}
         self._cancellation = Cancellation()
+        self._engine: Any = _engine(self, self._target.decode(), config)
 
     @property
     def graph(self):
@@ -155,17 +124,22 @@ class BaseSession:
     def list_devices(self):
         """Descriptions of the devices that operations can run on."""
         self._check_open()
-        return attributes()
+        return self._engine.devices()
 
     def close(self):
         """Frees what the session holds. Further runs raise RuntimeError."""
         self._cancellation.cancel()
         with self._lock:
-            self._closed = True
+            was_closed, self._closed = self._closed, True
             self._steps.clear()
             self._plans.clear()
-            self._variables = {}
-            self._resources = {}
+        if not was_closed:
+            self._engine.close()
+
+    def abort(self) -> None:
+        """Let all further runs raise AbortedError: the resources of its server were reset."""
+        self._cancellation.cancel()
+        self._aborted = True
 
     def __del__(self):
         self._closed = True
@@ -173,6 +147,8 @@ class BaseSession:
     def _check_open(self) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+        if self._aborted:
+            raise errors.AbortedError(None, None, f"Session {self.session_id} is not found: its server was reset.")
 
     def run(
         self, fetches: TensorLike | Operation, feed_dict: dict[Any, Any] | dict[str, Any] | None = None, options=None,
@@ -214,7 +190,8 @@ class BaseSession:
         feeds = [x for x, _ in pairs]
         step = self._step(fetches, feeds)
         values = self._execute(step, [v for _, v in pairs], options, metadata)
-        if metadata is not None and options is not None and options.output_partition_graphs:
+        tells = metadata is not None and options is not None and options.output_partition_graphs
+        if tells and not metadata.partition_graphs:
             ran = order.needed(graph, step.fetches.tensors, step.fetches.operations, [])
             metadata.partition_graphs.add().CopyFrom(graph_def.of_operations(graph, ran, counted=False))
         return step.fetches.rebuild([_plain(v) for v in values])
@@ -223,27 +200,7 @@ class BaseSession:
         self, step: _Step, values: list[Any], options: Any, metadata: Any
     ) -> Sequence[Any]:
         timeout = (0 if options is None else options.timeout_in_ms) or self._timeout
-        if timeout <= 0:
-            return self._execute_in_time(step, values, options, metadata)
-        left = _native.set_deadline(timeout)
-        try:
-            return self._execute_in_time(step, values, options, metadata)
-        finally:
-            _native.set_deadline(left)
-
-    def _execute_in_time(
-        self, step: _Step, values: list[Any], options: Any, metadata: Any
-    ) -> Sequence[Any]:
-        with context.eager_mode(), context.pause_recording():
-            if (
-                options is not None
-                and metadata is not None
-                and getattr(options, "trace_level", False)
-            ):
-                results, events = step.plan.timeline(*values)
-                timeline.fill(metadata, events)
-                return results
-            return step.plan(*values)
+        return self._engine.execute(step.plan, values, options, metadata, timeout)
 
     def _step(self, fetches: Any, feeds: list[SymbolicTensor]) -> _Step:
         """The plan for these fetches and feeds; made on first use and when operations have changed."""
@@ -279,79 +236,7 @@ class BaseSession:
         targets: Sequence[Operation],
         feeds: Sequence[SymbolicTensor],
     ) -> Any:
-        emitter = planning.Emitter("session", self._resolve)
-        emitter.program.limits = self._graph.limits
-        emitter.streams = self._streams
-        for x in feeds:
-            emitter.input(x)
-        given = {id(x) for x in feeds}
-        ops = order.needed(self._graph, tensors, targets, feeds)
-        emitter.wanted = planning.taken(ops, tensors)
-        ops = [op for op in ops if not (op.outputs and all(id(y) in given for y in op.outputs))]
-        indices = placement.device_indices(ops, self._soft_placement)
-        if self._logs_placement:
-            placement.log(ops, indices, sys.stderr.write)
-        if indices:
-            for part in placement.parts(ops, tensors, given, indices):
-                self._emit(emitter, part, given)
-        else:
-            clusters.emit(emitter, ops, tensors, given, clustering(self._jit_level))
-        emitter.program.outputs = [emitter.number(x) for x in tensors]
-        return planning.compile_program(emitter.program)
-
-    def _emit(self, emitter: planning.Emitter, part: placement.Part, given: set[int]) -> None:
-        """The instructions of an operation of the host, or the one of a program of an accelerator."""
-        if not part.index:
-            emitter.emit_around(part.operations[0], given)
-            return
-        assert device_calls.part_driver is not None  # else all are on the host
-        run = device_calls.part_driver(
-            part, lambda op: streams.attrs_of(op, self._streams), lambda: self._host_plan(part, given)
-        )
-        inputs = [emitter.number(x) for x in part.inputs]
-        outputs = [emitter.output(y) for y in part.outputs]
-        stateful = any(op.stateful for op in part.operations)
-        emitter.program.instructions.append(
-            Instruction("python", run, inputs, outputs, part.operations[-1], stateful)
-        )
-
-    def _host_plan(self, part: placement.Part, given: set[int]) -> Any:
-        emitter = planning.Emitter(part.name, self._resolve)
-        emitter.program.limits = self._graph.limits
-        emitter.streams = self._streams
-        for x in part.inputs:
-            emitter.input(x)
-        for op in part.operations:
-            emitter.emit_around(op, given)
-        emitter.program.outputs = [emitter.number(y) for y in part.outputs]
-        return planning.compile_program(emitter.program)
-
-    def _resolve(self, op: Operation) -> Any:
-        """The eager tensor of a node that stands for a resource of this session."""
-        if op.type == VarHandleOp.name:
-            return self._variable(op).handle
-        if row_of(op.type) is not None:
-            with self._lock:
-                return resource_nodes.found(op, self._resources)
-        make = op.attrs.get("resource")
-        if make is None:
-            return None
-        with self._lock:
-            key = resource_nodes.key_of(op)
-            if key not in self._resources:
-                self._resources[key] = make()
-            return self._resources[key]
-
-    def _variable(self, op: Operation) -> Any:
-        key = resource_nodes.key_of(op)
-        with self._lock:
-            found = self._variables.get(key)
-            if found is None:
-                found = Variable.__new__(Variable)
-                declare(found, op.attrs["dtype"], True, as_shape(op.attrs["shape"]))
-                found.name = f"{key[1]}:0"
-                self._variables[key] = found
-            return found
+        return self._engine.plan(self._graph, tensors, targets, feeds)
 
     # Runs in parts, and prepared ones.
 
@@ -420,8 +305,7 @@ class BaseSession:
         targets = [op for op in taken.operations if op not in state.done]
         known = list(state.known.values())
         plan = self._plan([*taken.tensors, *kept], targets, [x for x, _ in known])
-        with context.eager_mode(), context.pause_recording():
-            values = plan(*[v for _, v in known])
+        values = self._engine.execute(plan, [v for _, v in known], None, None, self._timeout)
         for x, value in zip(kept, values[len(taken.tensors) :], strict=True):
             state.known[id(x)] = (x, value)
         state.done |= {id(x) for x in (*taken.tensors, *taken.operations)} | set(targets)
@@ -550,9 +434,9 @@ class Session(BaseSession):
 
         Raises NotFoundError for an unknown target.
         """
-        shared = _shared_of(target)
-        if shared is not None:
-            shared.reset(containers)
+        name = target.decode() if isinstance(target, bytes) else target
+        if name and name != "local":
+            providers.load("targets").reset(name, containers, config)
 
 
 @api(v1="InteractiveSession")

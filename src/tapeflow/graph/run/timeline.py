@@ -6,6 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+# The task of this process, as devices name it where there is no cluster.
+TASK = "/job:localhost/replica:0/task:0"
+
 # (name, label, start, duration in ns, depth), as `Plan.timeline` gives them.
 Event = tuple[str, Any, int, int, int]
 
@@ -28,10 +31,10 @@ def chrome_trace(events: Sequence[Event]) -> str:
     return json.dumps({"traceEvents": rows, "displayTimeUnit": "ns"})
 
 
-def fill(metadata: Any, events: Sequence[Event]) -> None:
-    """Writes the events to the step_stats of a RunMetadata."""
-    device = metadata.step_stats.dev_stats.add()
-    device.device = "/job:localhost/replica:0/task:0/device:CPU:0"
+def fill(step_stats: Any, events: Sequence[Event], task: str = TASK) -> None:
+    """Add the events, which happened on the host of a task, to a StepStats message."""
+    device = step_stats.dev_stats.add()
+    device.device = f"{task}/device:CPU:0"
     for name, label, start, duration, _ in events:
         stats = device.node_stats.add()
         stats.node_name = getattr(label, "name", name)
