@@ -219,5 +219,6 @@ def __getattr__(name: str) -> Callable[..., typing.Any]:
 
 def __dir__() -> list[str]:
     _load_all()
-    resource_ops = {name for name, row in NODES.items() if isinstance(row, ResourceOp)}
+    # Names with an underscore are of nodes that only workers of clusters have.
+    resource_ops = {name for name, row in NODES.items() if isinstance(row, ResourceOp) and not name.startswith("_")}
     return sorted({*REGISTRY, *resource_ops, *RAW_FUNCTIONS, *raw_nodes.names()})

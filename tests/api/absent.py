@@ -50,8 +50,6 @@ REASONS: dict[str, str] = {
     "Helpers of TensorFlow's own tests":
         "test.assert_equal_graph_def test.benchmark_config test.is_cpu_target_available "
         "test.StubOutForTesting",
-    "Deprecated in TensorFlow: `tf.function(jit_compile=True)`, or `contrib.compiler.xla.compile` in graphs of 1.x":
-        "xla.experimental.compile",
 }  # fmt: skip
 
 NAMES = [name for listed in REASONS.values() for name in listed.split()]

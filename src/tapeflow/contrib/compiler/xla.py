@@ -10,12 +10,14 @@ from typing import Any
 from tapeflow.compat import v1
 from tapeflow.core import context
 from tapeflow.core.annotations import TensorLike
+from tapeflow.core.public import public
 from tapeflow.core.structures import nest
 from tapeflow.function.function import function
 
 __all__ = ["check_function_argument_count", "compile", "estimator_model_fn"]
 
 
+@public
 def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
     """The results of a function, whose operations XLA compiles.
 

@@ -148,7 +148,7 @@ def _has_jax(required: bool) -> bool:
 
 
 def _compiles(op: Operation) -> bool:
-    """Whether an operation may be part of a cluster, as far as can be told without trying."""
+    """Whether an operation may be part of a cluster, as far as is known without trying."""
     if op in _refused or op.type == "Placeholder":
         return False
     row, bodies = op.row, bodies_of(op)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow.api import api
 from tapeflow.core.annotations import TensorLike
-from tapeflow.core.public import public
+from tapeflow.core.public import boundaries, public
 from tapeflow.ops.control import staging
 from tapeflow.ops.control.staging import staged
 from tapeflow.ops.table import op
@@ -107,3 +107,6 @@ def tuple_(tensors: Any, control_inputs: Sequence[Any] | None = None, name: str 
 def tuple_v1(tensors: TensorLike, name: str | None = None, control_inputs: Sequence[Any] | None = None):
     """`tuple` with the 1.x order of arguments."""
     return tuple_(tensors, control_inputs, name)
+
+
+boundaries(globals())
