@@ -53,8 +53,10 @@ def test_reduce(two):
     assert two.reduce("SUM", values, axis=0).numpy() == 9
     assert two.reduce("MEAN", values, axis=0).numpy() == 2.25
     assert two.gather(values, 0).numpy().tolist() == [1, 2, 2, 4]
-    with pytest.raises(ValueError, match="reduce_op"):
+    with pytest.raises(ValueError, match="'MAX' is not a valid ReduceOp"):
         two.reduce("MAX", values, axis=None)
+    with pytest.raises(TypeError, match=r"Expected `reduce_op` to be a `tf\.distribute\.ReduceOp`, not: None"):
+        two.reduce(None, values, axis=None)
 
 
 def test_replicas_meet_in_all_reduce(two):
@@ -66,6 +68,28 @@ def test_replicas_meet_in_all_reduce(two):
     total, mean = two.run(step, (x,))
     assert [part.numpy().tolist() for part in two.experimental_local_results(total)] == [[6], [6]]
     assert mean.numpy().tolist() == [3]
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "function"])
+def test_gradients_go_through_what_replicas_have_in_common(two, compiled):
+    """Each replica has the gradient of the sum of all results, as in TensorFlow."""
+    (x,) = two.experimental_distribute_dataset(batches([1.0], [3.0]).batch(2))
+
+    def step(x):
+        context = tf.distribute.get_replica_context()
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            total = context.all_reduce("SUM", x) ** 2 * x
+            mean = context.all_reduce("MEAN", x) * x
+            every = context.all_gather(x, 0) ** 2 * tf.constant([[1.0], [10.0]])
+        return [tape.gradient(y, x) for y in (total, mean, every)]
+
+    run = lambda: two.run(step, (x,))  # noqa: E731
+    found = (tf.function(run) if compiled else run)()
+    # d/dx_j of the sum of S^2 x_i: S^2 + 2 S S; of M x_i: M + S / 2; of w_i x_i^2, twice: 4 w_j x_j.
+    wanted = [[48, 48], [4, 4], [4, 120]]
+    for parts, values in zip(found, wanted, strict=True):
+        assert [part.numpy().item() for part in two.experimental_local_results(parts)] == values
 
 
 def test_replicas_of_a_traced_function_meet(two):

@@ -132,3 +132,16 @@ def test_resolvers_know_addresses(monkeypatch):
     assert found.master() == "grpc://10.0.0.1:8470"
     assert found.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470"]}
     assert Resolver("local").master() == ""
+
+
+def test_programs_of_1_x_start_and_stop_the_system():
+    tpu = tf.compat.v1.tpu
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        found = session.run(tpu.initialize_system())
+        session.run(tpu.shutdown_system())
+    cores = tf.tpu.experimental.Topology(found)
+    assert cores.num_tasks == 1
+    assert cores.num_tpus_per_task >= 1
+    assert [each.value for each in tpu.PaddingSpec] == [0, 1]
+    with pytest.raises(tf.errors.UnimplementedError, match="Embeddings on the hardware of TPUs"):
+        tpu.initialize_system(embedding_config=object())

@@ -20,9 +20,11 @@ from tapeflow.tpu.replication import (
     rewrite,
     shard,
 )
+from tapeflow.tpu.system import initialize_system, shutdown_system
+from tapeflow.tpu.topology import Topology
 
 __all__ = [
     "CrossShardOptimizer", "InputPipelineConfig", "RunConfig", "TPUConfig", "TPUEstimator", "TPUEstimatorSpec",
-    "batch_parallel", "bfloat16_scope", "core", "cross_replica_sum", "outside_compilation", "replicate", "rewrite",
-    "shard",
+    "Topology", "batch_parallel", "bfloat16_scope", "core", "cross_replica_sum", "initialize_system",
+    "outside_compilation", "replicate", "rewrite", "shard", "shutdown_system",
 ]  # fmt: skip

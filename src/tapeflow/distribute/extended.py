@@ -90,7 +90,7 @@ class StrategyExtended:
         return strategy.scope()
 
     def _reduce(self, reduce_op: Any, value: Any) -> Any:
-        return self._strategy.reduce(reduce_op, value)
+        return self._strategy.reduce(reduce_op, value, axis=None)
 
     def _update(
         self, var: Any, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], group: bool,

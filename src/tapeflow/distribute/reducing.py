@@ -51,13 +51,18 @@ class ReduceOp(enum.Enum):
 
 
 def reduction(reduce_op: Any) -> ReduceOp:
-    """A ReduceOp, given as itself or by its name in any case. Raises ValueError for another."""
+    """A ReduceOp, given as itself or by its name in any case.
+
+    Raises ValueError for another name, TypeError for what is neither.
+    """
     if isinstance(reduce_op, ReduceOp):
         return reduce_op
+    if not isinstance(reduce_op, str):
+        raise TypeError(f"Expected `reduce_op` to be a `tf.distribute.ReduceOp`, not: {reduce_op}")
     try:
-        return ReduceOp(str(reduce_op).upper())
+        return ReduceOp(reduce_op.upper())
     except ValueError:
-        raise ValueError(f"reduce_op must be SUM or MEAN, got {reduce_op!r}") from None
+        raise ValueError(f"'{reduce_op.upper()}' is not a valid ReduceOp") from None
 
 
 def reduce_values(reduce_op: ReduceOp, values: Any, processes: Any = ALONE) -> Any:

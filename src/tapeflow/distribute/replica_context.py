@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow.core import context, replicas
+from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
+from tapeflow.distribute import replica_gradients
 from tapeflow.distribute.reducing import reduction
 from tapeflow.distribute.values import select
 from tapeflow.function.autograph.operators.calls import cv
@@ -71,7 +73,14 @@ class ReplicaContext:
         def together(strategy: Any, *parts: Any) -> Any:
             return [strategy.reduce(op, part, axis=None) for part in parts]
 
+        if self._one_by_one and all(is_tensor(x) for x in flat):
+            return self._own(value, replica_gradients.summed(self, op, flat, lambda xs: self.merge_call(together, xs)))
         return self._own(value, self.merge_call(together, flat))
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether the replicas are traced, or run, one by one: each has its own tape."""
+        return self._merge is not None and isinstance(self._id, int)
 
     def _own(self, like: Any, values: Sequence[Any]) -> Any:
         """What all replicas got, as tensors of this one: of the same object everywhere, `run` would make one value."""
@@ -84,7 +93,11 @@ class ReplicaContext:
         def together(strategy: Any, *parts: Any) -> Any:
             return [strategy.gather(part, axis) for part in parts]
 
-        return self._own(value, self.merge_call(together, nest.flatten(value)))
+        flat = nest.flatten(value)
+        if self._one_by_one and all(is_tensor(x) for x in flat):
+            found = replica_gradients.gathered(self, flat, axis, lambda xs: self.merge_call(together, xs))
+            return self._own(value, found)
+        return self._own(value, self.merge_call(together, flat))
 
     def apply_once(self, apply: Any, grads_and_vars: Any) -> Any:
         """See `core.replicas.apply_once`."""

@@ -87,7 +87,7 @@ def run_in_step(bodies: list[Any], part: Callable[[int, Any], Any]) -> list[Any]
                 return [replica.result for replica in members]
             if any(ended):
                 raise RuntimeError(
-                    "Some replicas called merge_call (or an optimizer) and others ended without."
+                    "Some replicas made a different number of replica_context().merge_call() calls."
                 )
             calls = [replica.merging for replica in members]
             result = calls[0][0](

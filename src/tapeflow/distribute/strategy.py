@@ -195,7 +195,7 @@ class Strategy:
             return contextlib.nullcontext()
         return context.device(self.local_devices[i])
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+    def reduce(self, reduce_op: Any, value: Any, axis: int | None) -> Any:
         """Compute the sum or mean of a value over the replicas.
 
         Args:

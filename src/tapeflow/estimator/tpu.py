@@ -235,7 +235,7 @@ class TPUEstimator(Estimator):
         losses, tensors = replication.together(self._cores, step, self._split((features, labels), count))
         summaries[:] = before  # those of a core are not seen outside
         spec = made[-1]
-        loss = self._cores.reduce("MEAN", losses)
+        loss = self._cores.reduce("MEAN", losses, axis=None)
         train_op = losses.values[0].op
         if getattr(spec, "host_call", None):
             joined = nest.map_structure(lambda x: concat(list(self._cores.experimental_local_results(x)), 0), tensors)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core import config
+from tapeflow.core.annotations import Tensor
+from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.tpu_resolver import TPUClusterResolver
+from tapeflow.graph.operation import Operation
+from tapeflow.ops.control.grouping import no_op
 from tapeflow.tpu.topology import Topology
 
 
@@ -93,6 +98,47 @@ def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
     """
     if not _cores(cluster_resolver):
         raise InvalidArgumentError(None, None, "No OpKernel was registered to support Op 'ShutdownDistributedTPU'.")
+
+
+class PaddingSpec(enum.IntEnum):
+    """How sizes that vary are padded: not at all, or to powers of two."""
+
+    AUTO = 0
+    POWER_OF_TWO = 1
+
+
+def initialize_system(
+    embedding_config: Any = None, job: str | None = None, compilation_failure_closes_chips: bool = True,
+    tpu_cancellation_closes_chips: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """Start the TPUs, in a program of 1.x; the devices that stand for them need no start.
+
+    Args:
+      embedding_config: only None is supported.
+      job: not used: there is one.
+      compilation_failure_closes_chips, tpu_cancellation_closes_chips: not used.
+
+    Returns:
+      A scalar string: the serialized `Topology` of the TPU's cores, else of the GPUs, else of the host, in one line.
+
+    Raises:
+      UnimplementedError: for an `embedding_config`.
+    """
+    if embedding_config is not None:
+        raise UnimplementedError(None, None, "Embeddings on the hardware of TPUs are not supported")
+    count = len(config.list_logical_devices("TPU") or config.list_logical_devices("GPU")) or 1
+    cores = Topology(mesh_shape=[count, 1, 1, 1], device_coordinates=[[[i, 0, 0, 0] for i in range(count)]])
+    return convert_to_tensor(cores.serialized())
+
+
+def shutdown_system(job: str | None = None) -> Operation | None:
+    """Stop the TPUs, in a program of 1.x: an operation without effect.
+
+    Args:
+      job: not used: there is one.
+    """
+    del job
+    return no_op()
 
 
 def _cores(cluster_resolver: Any) -> int:

@@ -17,10 +17,12 @@ from tapeflow.tpu.replication import (
     rewrite,
     shard,
 )
+from tapeflow.tpu.system import PaddingSpec, initialize_system, shutdown_system
 
 __all__ = [
-    "CrossShardOptimizer", "XLAOptions", "batch_parallel", "bfloat16_scope", "core", "cross_replica_sum",
-    "outside_compilation", "replicate", "rewrite", "shard",
+    "CrossShardOptimizer", "PaddingSpec", "XLAOptions", "batch_parallel", "bfloat16_scope", "core",
+    "cross_replica_sum", "initialize_system", "outside_compilation", "replicate", "rewrite", "shard",
+    "shutdown_system",
 ]  # fmt: skip
 
 
