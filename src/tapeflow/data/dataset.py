@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.protocol import type_spec_of
@@ -16,7 +16,7 @@ from tapeflow.data.fingerprint import fingerprint
 from tapeflow.data.iteration import iterating
 from tapeflow.data.iteration.graph_iterating import GraphIterator
 from tapeflow.data.nodes import results
-from tapeflow.data.parts import Parts, given_parts
+from tapeflow.data.parts import UNKNOWN_CARDINALITY, Parts
 from tapeflow.data.sources.files import FileMethods
 from tapeflow.data.sources.generators import GeneratorMethods
 from tapeflow.data.sources.saving import SavingMethods
@@ -32,20 +32,14 @@ from tapeflow.data.transform.mapping import MappingMethods
 from tapeflow.data.transform.optioning import OptionsMethods
 from tapeflow.data.transform.padding import PaddingMethods
 from tapeflow.data.transform.prefetching import PrefetchingMethods
-from tapeflow.data.transform.record import not_yet
 from tapeflow.data.transform.resampling import ResamplingMethods
 from tapeflow.data.transform.selecting import SelectingMethods
 from tapeflow.data.transform.shuffling import ShufflingMethods
 from tapeflow.data.transform.unbatching import UnbatchingMethods
 from tapeflow.data.transform.windows import WindowMethods
 from tapeflow.graph.graph import Graph
-from tapeflow.graph.tensor import SymbolicTensor
-
-if TYPE_CHECKING:
-    from tapeflow.core.specs.tensor_spec import TensorSpec
 
 INFINITE_CARDINALITY = -1
-UNKNOWN_CARDINALITY = -2
 AUTOTUNE = -1
 
 
@@ -82,36 +76,6 @@ class Dataset(
         with Graph().as_default() as graph:
             variant(self)
         return convert_to_tensor(graph.as_graph_def().SerializeToString())
-
-    @classmethod
-    def of(cls, kind, start, spec, size=UNKNOWN_CARDINALITY, rows=None):
-        """A dataset of its parts.
-
-        Args:
-          start: starts a pass; returns it, see `passes`.
-          spec: the structure of specs of an element, or a function that finds it out when asked for.
-          size: the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY.
-          rows: the same dataset as a RowStream, where it is one.
-        """
-        return given_parts(Dataset.__new__(Dataset), Parts(kind, start, spec, size, rows))
-
-    @classmethod
-    def from_recipe(
-        cls, kind: str, inputs: Sequence[Tensor], make: Callable[..., Any], spec: Sequence[Any] | TensorSpec,
-        outer: ShapeLike = (),
-    ):
-        """What `make(*values)` gives, once the values of the tensors `inputs` of a graph are known."""
-        parts = Parts(kind, not_yet, spec, UNKNOWN_CARDINALITY, captured=tuple(inputs), make=make, outer=outer)
-        return given_parts(Dataset.__new__(Dataset), parts)
-
-    def with_inputs(self, values):
-        """This dataset, for the values (or other tensors) in place of what it is made of."""
-        parts = self._parts
-        if not parts.captured:
-            return self
-        if any(isinstance(x, SymbolicTensor) for x in values):
-            return Dataset.from_recipe(parts.kind, values, parts.make, parts.spec, parts.outer)
-        return parts.make(*values)
 
     def _inputs(self):
         """The datasets that this one is made of."""
@@ -182,7 +146,7 @@ class Dataset(
             )
         return iterating.Iterator(self)
 
-    def staged_pass(self):
+    def _staged_pass(self):
         """A pass over the elements by nodes of the graph that is being built."""
         from tapeflow.data.iteration import staged_passes
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapeflow.data import service
-from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY
 from tapeflow.data.grouping_functions import (
     Reducer,
     bucket_by_sequence_length,
@@ -28,6 +28,7 @@ from tapeflow.data.options import (
     ServiceOptions,
     ThreadingOptions,
 )
+from tapeflow.data.parts import UNKNOWN_CARDINALITY
 from tapeflow.data.sources.csv_batches import make_csv_dataset
 from tapeflow.data.sources.csv_reading import CsvDataset
 from tapeflow.data.sources.feature_batches import (

@@ -23,7 +23,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_from_recipe, with_inputs
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import parts_of
@@ -49,7 +49,7 @@ def boxed_dataset(dataset: Any) -> Any:
     from tapeflow.graph.nodes import python_ops
 
     def run(*values: Any) -> list[Any]:
-        return [boxed(dataset.with_inputs(values))]
+        return [boxed(with_inputs(dataset, values))]
 
     captured = parts_of(dataset).captured
     return python_ops.node("PyFunc", run, captured, [(dtypes.variant, ())], "Dataset", False).outputs[0]
@@ -185,7 +185,7 @@ def _unpacked(spec: Any, tensor: Any) -> Any:
         return unboxed(tensor)
     if not isinstance(spec, DatasetSpec):
         raise TypeError(f"Elements of type {spec} cannot be taken apart in a graph.")
-    return dataset_class().from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec.dataset_shape)
+    return dataset_from_recipe("Variant", [tensor], unboxed, spec.element_spec, spec.dataset_shape)
 
 
 def blank(spec: Any) -> list[Any]:

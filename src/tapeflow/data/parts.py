@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+UNKNOWN_CARDINALITY = -2
+
 
 @dataclass(slots=True, eq=False)
 class Parts:

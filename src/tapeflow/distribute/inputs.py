@@ -13,6 +13,7 @@ from tapeflow.core.errors import OutOfRangeError, UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
+from tapeflow.data.iteration import staged_passes
 from tapeflow.data.iteration.iterating import Optional
 from tapeflow.data.transform import stacking
 from tapeflow.distribute.processes import ALONE
@@ -175,8 +176,8 @@ class DistributedDataset(Dataset):
 
         return nest.map_structure(of_replicas, element)
 
-    def staged_pass(self) -> Any:
-        return self.plain.staged_pass()
+    def _staged_pass(self) -> Any:
+        return staged_passes.of(self.plain)
 
     def make_initializable_iterator(self, shared_name: Any = None) -> Any:
         """An iterator of a graph, whose `initializer` starts a pass (1.x)."""
@@ -216,14 +217,14 @@ class DistributedIterator:
         """
         return self._dataset.shared_out(element)
 
-    def staged_pass(self) -> Any:
+    def _staged_pass(self) -> Any:
         """The rest of the elements, taken by nodes of the graph that is being built."""
         if not self._dataset.even:
             raise UnimplementedError(
                 None, None, "Elements of a dataset of which processes may have different numbers are taken outside of "
                 "functions."
             )  # fmt: skip
-        return self._elements.staged_pass()
+        return staged_passes.of(self._elements)
 
     def _next_of_any(self) -> Any:
         """The next element, which is empty where this process has none and another has one."""

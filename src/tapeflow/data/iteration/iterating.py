@@ -95,7 +95,8 @@ class Iterator:
 
     def __init__(self, dataset):
         eager = context.executing_eagerly()
-        self._begin(dataset, None if eager else dataset.staged_pass().handle)  # every run of a function: one of its own
+        # Every run of a function makes a pass of its own.
+        self._begin(dataset, None if eager else dataset._staged_pass().handle)
         if eager:
             self._elements = begun(parts_of(dataset).start)
 
@@ -104,7 +105,7 @@ class Iterator:
         self._dataset, self._handle = dataset, handle
         self._lock = threading.RLock()  # a generator may ask its own iterator, which is an error, no deadlock
 
-    def staged_pass(self):
+    def _staged_pass(self):
         """The rest of the elements, taken by nodes of the graph that is being built."""
         from tapeflow.data.iteration import staged_passes
 

@@ -8,6 +8,7 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.data import element, leaves
+from tapeflow.data.dataset_class import with_inputs
 from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.nodes.nodes import add
 from tapeflow.data.nodes.writing import NoOpForIt, is_plain, node_of, types_of
@@ -48,9 +49,15 @@ def begin(dataset: Any) -> NodePass | PythonPass:
             return NodePass(handle, spec)
 
     def run(*values: Any) -> list[Any]:
-        return [leaves.boxed(_Elements(dataset.with_inputs(values)))]
+        return [leaves.boxed(_Elements(with_inputs(dataset, values)))]
 
     return PythonPass(_node(run, list(parts_of(dataset).captured), [(dtypes.variant, ())])[0], None, spec)
+
+
+def of(source: Any) -> NodePass | PythonPass:
+    """A pass over a dataset, or what is left of that of an iterator, by nodes of the graph that is being built."""
+    found: NodePass | PythonPass = source._staged_pass()
+    return found
 
 
 def over(iterator: Any, handle: Any) -> NodePass | PythonPass:

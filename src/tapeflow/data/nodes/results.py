@@ -11,6 +11,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import leaves
 from tapeflow.data.arguments import require_callable
+from tapeflow.data.dataset_class import with_inputs
 from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.folding import first_state, with_state
@@ -54,7 +55,7 @@ def reduce(dataset: Any, initial_state: Any, fn: Callable[..., Any]) -> Any:
         source, rest = values[: counts[0]], values[counts[0] :]
         folded = traced.bound(rest[counts[1] :])
         found = leaves.from_tensors(kept, rest[: counts[1]])
-        return leaves.to_tensors(kept, mapping.reduced(dataset.with_inputs(source), found, folded))
+        return leaves.to_tensors(kept, mapping.reduced(with_inputs(dataset, source), found, folded))
 
     return _node(run, [*parts_of(dataset).captured, *given, *traced.inputs], kept)
 
@@ -68,7 +69,7 @@ def single_element(dataset: Any, eagerly: Callable[[Any], Any]) -> Any:
         return found
 
     def run(*values: Any) -> list[Any]:
-        return leaves.to_tensors(spec, eagerly(dataset.with_inputs(values)))
+        return leaves.to_tensors(spec, eagerly(with_inputs(dataset, values)))
 
     return _node(run, parts_of(dataset).captured, spec)
 
@@ -81,7 +82,7 @@ def cardinality(dataset: Any) -> Any:
         return found
 
     def run(*values: Any) -> list[Any]:
-        return [convert_to_tensor(dataset.with_inputs(values)._size, dtypes.int64)]
+        return [convert_to_tensor(with_inputs(dataset, values)._size, dtypes.int64)]
 
     return _node(run, parts_of(dataset).captured, _NUMBER)
 

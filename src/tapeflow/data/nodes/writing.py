@@ -13,6 +13,7 @@ from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.data import element, leaves
+from tapeflow.data.dataset_class import with_inputs
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.nodes.nodes import add
 from tapeflow.data.parts import parts_of
@@ -108,7 +109,7 @@ def variant(dataset: Any) -> Any:
         pass
 
     def run(*values: Any) -> list[Any]:
-        return [leaves.boxed(dataset.with_inputs(values))]
+        return [leaves.boxed(with_inputs(dataset, values))]
 
     kinds = [(dtypes.variant, ())]
     return python_ops.node("PyFunc", run, parts_of(dataset).captured, kinds, "Dataset", False).outputs[0]

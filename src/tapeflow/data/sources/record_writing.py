@@ -7,6 +7,7 @@ from tapeflow.core.files.tf_record import TFRecordWriter as FileWriter
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset_class import with_inputs
 from tapeflow.data.parts import parts_of
 from tapeflow.data.sources.records import text_of
 from tapeflow.graph.nodes import python_ops
@@ -43,7 +44,7 @@ class TFRecordWriter:
         def run(*values):
             name, values = (values[0], values[1:]) if symbolic else (self._filename, values)
             with FileWriter(text_of(name), text_of(self._compression)) as file:
-                for value in parts_of(dataset.with_inputs(values)).start():
+                for value in parts_of(with_inputs(dataset, values)).start():
                     file.write(value.numpy())
             return []
 

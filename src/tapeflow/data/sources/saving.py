@@ -25,7 +25,7 @@ from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import spec_coding
 from tapeflow.data.building import build
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_class, with_inputs
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration import state_coding
 from tapeflow.data.iteration.passes import Counted, Over
@@ -196,7 +196,7 @@ def save(
     shards = traced_shards(dataset, shard_func)
 
     def write(*values):
-        made = dataset.with_inputs(values)
+        made = with_inputs(dataset, values)
         run = _Run(path, made.element_spec, kind, shards)
         try:
             for value in parts_of(made).start():

@@ -32,7 +32,7 @@ from tapeflow.core.structures import nest
 from tapeflow.data import element
 from tapeflow.data.arguments import GraphSeeds, require_callable
 from tapeflow.data.building import build
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_from_recipe, dataset_of, not_yet, with_inputs
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.nodes.variants import flat, packed
 from tapeflow.data.parts import parts_of
@@ -137,11 +137,11 @@ class Record:
                     return self.made(own)
                 except (ValueError, TypeError) as error:  # it is the values that do not fit: the pass says so
                     failed = InvalidArgumentError(None, None, str(error))
-                    return dataset_class().of(kind, lambda: Raising(failed), spec)
+                    return dataset_of(kind, lambda: Raising(failed), spec)
 
         spec = self.spec(given) if self.spec is not None else self._spec_of_trials(given)
         kind = "".join(word.capitalize() for word in self.name.split("_"))
-        return dataset_class().from_recipe(kind, inputs, filled, spec)
+        return dataset_from_recipe(kind, inputs, filled, spec)
 
     def _spec_of_trials(self, arguments: Arguments) -> Any:
         """What the specs have in common that come of two values for each tensor."""
@@ -211,7 +211,7 @@ def record(
     name: str, functions: Mapping[str, Tracing] | None = None, spec: Callable[[Arguments], Any] | None = None,
     datasets: Sequence[str] = ("dataset",), flattens: bool = False,
 ) -> Callable[[Callable[..., Any]], Record]:  # fmt: skip
-    """Decorate what starts the datasets of a record: it takes the arguments, and returns those of `Dataset.of`.
+    """Decorate what starts the datasets of a record: it takes the arguments, and returns those of `dataset_of`.
 
     Args:
       name: as `Record.name`.
@@ -292,7 +292,7 @@ def _filled(place: Any, given: Any) -> Any:
     if isinstance(place, SymbolicTensor):
         return next(given)
     values = [next(given) for _ in _inputs_of(place)]
-    return place.with_inputs(values) if hasattr(place, "_inputs") else place.bound(values)
+    return with_inputs(place, values) if hasattr(place, "_inputs") else place.bound(values)
 
 
 def known(place: Any) -> Any:
@@ -334,7 +334,7 @@ def _trial(place: Any, size: int, number: int) -> Any:
     if isinstance(place, Traced):
         return place
     if not isinstance(place, SymbolicTensor):
-        return dataset_class().of(parts_of(place).kind, not_yet, place.element_spec)
+        return dataset_of(parts_of(place).kind, not_yet, place.element_spec)
     shape = [size if d is None else d for d in (place.shape.as_list() if place.shape.rank is not None else [])]
     kind = place.dtype.as_numpy_dtype
     if place.dtype == dtypes.string:
@@ -342,11 +342,6 @@ def _trial(place: Any, size: int, number: int) -> Any:
     if place.dtype.is_integer:
         number = min(number, np.iinfo(kind).max)
     return convert_to_tensor(np.full(shape, number).astype(kind), place.dtype)
-
-
-def not_yet() -> Any:
-    """In place of the start of a pass."""
-    raise RuntimeError("The elements of a dataset of a graph's tensors are known when the graph runs.")
 
 
 # Inputs of nodes.

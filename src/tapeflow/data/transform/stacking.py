@@ -33,7 +33,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_of
 from tapeflow.data.parts import parts_of
 from tapeflow.ops.array.stacking import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -98,7 +98,7 @@ def _texts(elements: Sequence[Tensor]):
 
 def stacked_datasets(datasets: Sequence[Any]):
     """A dataset that stands for several, to be taken apart again; it cannot be iterated over."""
-    made = dataset_class().of("Stacked", _no_pass, datasets[0].element_spec)
+    made = dataset_of("Stacked", _no_pass, datasets[0].element_spec)
     parts = parts_of(made)
     parts.stacked, parts.outer = list(datasets), (len(datasets), *parts_of(datasets[0]).outer)
     return made

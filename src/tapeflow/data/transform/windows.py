@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core.public import boundaries
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_class, dataset_of
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted, Over
 from tapeflow.data.parts import parts_of
@@ -49,7 +49,7 @@ class WindowMethods:
 def in_memory(values: Sequence[Any], spec: TensorSpec | DatasetSpec | None = None):
     """A dataset of the given elements."""
     values = list(values)
-    found = dataset_class().of(
+    found = dataset_of(
         "Window",
         lambda: Counted(lambda: values),
         spec if spec is not None else lambda: element.spec_of(values[0]),

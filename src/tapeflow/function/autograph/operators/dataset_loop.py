@@ -17,9 +17,14 @@ def _of_replicas(source: Any, element: Any) -> Any:
     return source.shared_out(element) if hasattr(source, "shared_out") else element
 
 
+def _pass_over(source: Any) -> Any:
+    """A pass over a dataset, or what an iterator still has, by nodes of the graph that is being built."""
+    return source._staged_pass()
+
+
 def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> None:
     """A loop over a dataset, of which each run of the loop makes a pass, or over what an iterator still has."""
-    elements = source.staged_pass()
+    elements = _pass_over(source)
 
     def one(_: Any, *held: Any) -> list[Any]:
         body(_of_replicas(source, elements.value(*held)))
@@ -35,12 +40,12 @@ def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> N
 
 def next_element(iterator: Any) -> Any:
     """The next element of an iterator, as tensors of the graph; OutOfRangeError when it runs at the end."""
-    return _of_replicas(iterator, iterator.staged_pass().next())
+    return _of_replicas(iterator, _pass_over(iterator).next())
 
 
 def next_if_any(iterator: Any) -> tuple[Any, Any]:
     """Whether an iterator has another element, and that element."""
-    elements = iterator.staged_pass()
+    elements = _pass_over(iterator)
     there, *held = elements.step()
 
     def value() -> list[Any]:
