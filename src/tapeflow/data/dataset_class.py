@@ -22,6 +22,11 @@ def dataset_class() -> Any:
     return _registered[-1]
 
 
+def is_dataset(value: Any) -> bool:
+    """Return whether a value is a dataset."""
+    return bool(_registered) and isinstance(value, _registered[-1])
+
+
 def dataset_of(
     kind: str, start: Callable[..., Any], spec: Any, size: int = UNKNOWN_CARDINALITY, rows: Any = None
 ) -> Any:

@@ -20,7 +20,7 @@ from tapeflow.core.specs.protocol import type_spec_of
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.data.dataset_class import dataset_class
+from tapeflow.data.dataset_class import dataset_class, is_dataset
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 from tapeflow.ops.ragged.value import RaggedTensorValue
@@ -126,7 +126,7 @@ def to_element(value):
         return value.read_value()
     if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
         return convert_to_tensor(np.asarray(value))  # of a subclass, such as chararray, what is in it
-    if isinstance(value, list) and value and all(hasattr(item, "from_recipe") for item in value):
+    if isinstance(value, list) and value and all(is_dataset(item) for item in value):
         from tapeflow.data.transform.stacking import stacked_datasets
 
         return stacked_datasets(value)

@@ -11,6 +11,7 @@ import numpy as np
 from tapeflow._native import Tensor
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.data.dataset_class import is_dataset
 from tapeflow.data.parts import parts_of
 from tapeflow.data.transform.tracing import Traced
 
@@ -35,7 +36,7 @@ def _add(put: Callable[..., Any], value: Any):
         for key in value:
             put(repr(key).encode())
             _add(put, value[key])
-    elif hasattr(value, "from_recipe"):
+    elif is_dataset(value):
         put(f"{parts_of(value).kind}{value.element_spec!r}".encode())
         if parts_of(value).record:
             record, arguments = parts_of(value).record

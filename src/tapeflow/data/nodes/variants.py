@@ -14,6 +14,7 @@ from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
 from tapeflow.data.building import build
+from tapeflow.data.dataset_class import is_dataset
 from tapeflow.data.iteration.passes import Over
 from tapeflow.data.parts import parts_of
 
@@ -30,7 +31,7 @@ def unpacked(value: Any) -> list[Any]:
         return [value]
     found: list[Any] = []
     for leaf in element.flatten(value):
-        if hasattr(leaf, "from_recipe"):
+        if is_dataset(leaf):
             found.append(leaves.boxed_dataset(leaf))
         elif isinstance(leaf, element.COMPOSITES):
             raise UnimplementedError(
@@ -62,6 +63,6 @@ class _Flat(Over):
 def dataset_of(tensor: Any) -> Any:
     """The dataset that a variant tensor holds, with flat elements."""
     found = leaves.unboxed(tensor)
-    if not hasattr(found, "from_recipe"):
+    if not is_dataset(found):
         raise UnimplementedError(None, None, f"The variant holds no dataset, but a {type(found).__name__}")
     return flat(found)

@@ -32,7 +32,13 @@ from tapeflow.core.structures import nest
 from tapeflow.data import element
 from tapeflow.data.arguments import GraphSeeds, require_callable
 from tapeflow.data.building import build
-from tapeflow.data.dataset_class import dataset_from_recipe, dataset_of, not_yet, with_inputs
+from tapeflow.data.dataset_class import (
+    dataset_from_recipe,
+    dataset_of,
+    is_dataset,
+    not_yet,
+    with_inputs,
+)
 from tapeflow.data.iteration.passes import Raising
 from tapeflow.data.nodes.variants import flat, packed
 from tapeflow.data.parts import parts_of
@@ -111,7 +117,7 @@ class Record:
         found = self._start(**arguments)
         if not isinstance(found, tuple):
             return found
-        parents = [x for key in self.datasets for x in element.flatten(arguments[key]) if hasattr(x, "from_recipe")]
+        parents = [x for key in self.datasets for x in element.flatten(arguments[key]) if is_dataset(x)]
         return build(found, *parents)
 
     def _in_graph(self, arguments: Arguments) -> Any:
@@ -279,7 +285,7 @@ def _depends_on_graph(value: Any) -> bool:
     """Whether a dataset or a function was made of tensors of a graph."""
     if isinstance(value, Traced):
         return bool(value.inputs)
-    return hasattr(value, "from_recipe") and bool(parts_of(value).captured)
+    return is_dataset(value) and bool(parts_of(value).captured)
 
 
 def _inputs_of(place: Any) -> list[Any]:
@@ -312,7 +318,7 @@ def replaced(value: Any, change: Callable[[Any], Any]) -> Any:
         value = convert_to_tensor(value)
     if isinstance(value, SymbolicTensor):
         return change(value)
-    if hasattr(value, "from_recipe"):
+    if is_dataset(value):
         return change(value) if parts_of(value).captured else value
     if isinstance(value, Traced):
         return change(value) if value.inputs else value

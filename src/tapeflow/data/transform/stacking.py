@@ -33,7 +33,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.dataset_class import dataset_of
+from tapeflow.data.dataset_class import dataset_of, is_dataset
 from tapeflow.data.parts import parts_of
 from tapeflow.ops.array.stacking import stack as stack_tensors
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
@@ -79,7 +79,7 @@ def stacked(elements: Sequence[Any]):
         return _stacked_sparse(elements)
     if isinstance(first, RaggedTensor):
         return _stacked_ragged(elements)
-    if hasattr(first, "from_recipe"):
+    if is_dataset(first):
         return stacked_datasets(elements)
     if isinstance(first, BatchableExtensionType):
         return stack_ragged(elements, type_spec_of(first))
@@ -337,7 +337,7 @@ def outer_size(leaf):
         return int(leaf.nrows())
     if isinstance(leaf, SparseTensor):
         return int(leaf.dense_shape.numpy()[0])
-    if hasattr(leaf, "from_recipe"):
+    if is_dataset(leaf):
         return len(parts_of(leaf).stacked)
     if isinstance(leaf, BatchableExtensionType):
         return outer_size(nest.flatten(encoded(leaf, 1))[0])
@@ -350,7 +350,7 @@ def slices_of(leaf):
     """A function that gives the slice of a value by its number."""
     if leaf is None:
         return lambda number: None
-    if hasattr(leaf, "from_recipe"):
+    if is_dataset(leaf):
         return parts_of(leaf).stacked.__getitem__
     if isinstance(leaf, BatchableExtensionType):
         spec, whole = unbatched(type_spec_of(leaf)), encoded(leaf, 1)

@@ -21,7 +21,7 @@ from tapeflow.core.errors import (
 from tapeflow.core.public import PACKAGE_DIRECTORY, boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data import element, leaves
-from tapeflow.data.dataset_class import dataset_class, with_inputs
+from tapeflow.data.dataset_class import is_dataset, with_inputs
 from tapeflow.data.iteration.passes import scope
 from tapeflow.data.parts import parts_of
 from tapeflow.function.autograph import tf_convert
@@ -293,7 +293,7 @@ def _output(leaf: Any, flat: list[Any]) -> Callable[[Any], Any]:
     """Adds the tensors of a leaf of the result; returns what makes the leaf of their values again."""
     if leaf is None:
         return lambda results: None
-    if isinstance(leaf, dataset_class()):
+    if is_dataset(leaf):
         flat.extend(parts_of(leaf).captured)
         count = len(parts_of(leaf).captured)
         return lambda results: with_inputs(leaf, [next(results) for _ in range(count)])
