@@ -23,7 +23,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
-from tapeflow.data.dataset_class import dataset_from_recipe, with_inputs
+from tapeflow.data.dataset_class import dataset_from_recipe, is_dataset, with_inputs
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import parts_of
@@ -126,7 +126,7 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
         if isinstance(there, _native.EagerTensor) and not there:
             return [there, *blank(inner)]
         return [there, *to_tensors(inner, leaf.value)]
-    return [boxed_dataset(leaf) if hasattr(leaf, "from_recipe") else boxed(leaf)]
+    return [boxed_dataset(leaf) if is_dataset(leaf) else boxed(leaf)]
 
 
 def from_tensors(spec: Any, tensors: Any) -> Any:

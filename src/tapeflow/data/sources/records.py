@@ -21,6 +21,7 @@ from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.data.arguments import integer, require
 from tapeflow.data.building import build
 from tapeflow.data.dataset import Dataset
+from tapeflow.data.dataset_class import is_dataset
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.iteration.passes import Counted
 from tapeflow.data.parts import parts_of
@@ -192,7 +193,7 @@ def text_lines(
 
 def _one_by_one(call: dict[str, Any]):
     """The inputs of a node of files that are read one after another, and are not a dataset."""
-    if hasattr(call["filenames"], "from_recipe") or call["num_parallel_reads"] is not None:
+    if is_dataset(call["filenames"]) or call["num_parallel_reads"] is not None:
         return None
     return call
 

@@ -18,6 +18,7 @@ from tapeflow.core.structures.nest_paths import flatten_with_joined_string_paths
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
 from tapeflow.data.arguments import integer, require
+from tapeflow.data.dataset_class import is_dataset
 from tapeflow.data.iteration.passes import Counted, Pass
 from tapeflow.data.nodes.variants import packed
 from tapeflow.data.sources.random_numbers import random_numbers
@@ -197,7 +198,7 @@ def _slices_spec(call: dict[str, Any]):
         raise ValueError("Invalid `element`. `element` should not be empty.")
     size = TensorShape([None])
     for leaf in flat:
-        if hasattr(leaf, "from_recipe"):
+        if is_dataset(leaf):
             continue
         if leaf.shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
@@ -218,7 +219,7 @@ def from_tensor_slices(tensors: TensorLike | dict[str, Any] | SparseTensor):
     """Dataset arguments for the slices of tensors along axis 0."""
     columns = element.to_element(tensors)
     leaves = element.flatten(columns)
-    if any(isinstance(leaf, element.COMPOSITES) or hasattr(leaf, "from_recipe") for leaf in leaves):
+    if any(isinstance(leaf, element.COMPOSITES) or is_dataset(leaf) for leaf in leaves):
         return _composite_slices(columns)
     if not leaves:
         raise ValueError("Invalid `element`. `element` should not be empty.")
