@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import os
 import random
 import re
-import shutil
 import tempfile
 import unittest
 from collections.abc import Callable, Iterator, Mapping
@@ -25,32 +22,14 @@ from tapeflow.core.structures import nest
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.ragged.value import RaggedTensorValue
 from tapeflow.ops.random.seed import DEFAULT_GRAPH_SEED, set_seed
+from tapeflow.testing.folders import get_temp_dir
 from tapeflow.testing.sessions import EagerSession, NoSession
-
-_folder: str | None = None
 
 
 def _graphs() -> ModuleType:
     from tapeflow.testing import graphs  # start-up time: many tests have no graph
 
     return graphs
-
-
-def get_temp_dir() -> str:
-    """A folder of this process for the files of its tests; gone when the process ends."""
-    global _folder
-    if _folder is None:
-        _folder = tempfile.mkdtemp(prefix="tapeflow_test_")
-        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
-    return _folder
-
-
-def test_src_dir_path(relative_path: str) -> str:
-    """A path below the folder that the program was started in."""
-    return os.path.join(os.getcwd(), relative_path)
-
-
-test_src_dir_path.__test__ = False  # type: ignore[attr-defined] # a name that test runners would take for a test
 
 
 def main(argv: Any = None) -> None:

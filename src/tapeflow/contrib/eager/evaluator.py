@@ -124,8 +124,8 @@ class Evaluator:
             raise ValueError(
                 f"Attempt to add two Metrics with the name '{metric.name}' to the same Evaluator '{owner}'"
             )
-        if hasattr(metric, "_evaluator"):
-            raise ValueError(f"Metric {metric.name} already added to Evaluator {metric._evaluator}")
+        if (earlier := getattr(metric, "_evaluator", None)) is not None:
+            raise ValueError(f"Metric {metric.name} already added to Evaluator {earlier}")
         metric._evaluator = owner
         self._metrics[metric.name] = metric
         return metric

@@ -190,9 +190,15 @@ class Frozen:
         """Checks the fields of a new instance; classes may define their own, which raises what it finds wrong."""
 
 
+def fields_of(item: Any) -> tuple[ExtensionTypeField, ...]:
+    """The fields of an extension type (the class or a value), or of its spec."""
+    found: tuple[ExtensionTypeField, ...] = item._tf_extension_type_fields()
+    return found
+
+
 def values_of(item: Any) -> dict[str, Any]:
     """The values of the fields of an extension type or its spec, by their names."""
-    return {field.name: item.__dict__[field.name] for field in item._tf_extension_type_fields()}
+    return {field.name: item.__dict__[field.name] for field in fields_of(item)}
 
 
 def with_values(cls: Any, values: dict[str, Any]) -> Any:
@@ -212,7 +218,7 @@ def finish(item: Any, of_spec: bool) -> None:
 
     Raises ValueError for fields that are not set, TypeError for values that do not fit.
     """
-    fields = item._tf_extension_type_fields()
+    fields = fields_of(item)
     given = {name: value for name, value in item.__dict__.items() if name != PREFIX}
     missing = {field.name for field in fields} - given.keys()
     if missing:

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from tapeflow.core.specs import extension_fields, field_types, protocol
-from tapeflow.core.specs.extension_fields import ExtensionTypeField, Frozen, values_of, with_values
+from tapeflow.core.specs.extension_fields import (
+    ExtensionTypeField,
+    Frozen,
+    fields_of,
+    values_of,
+    with_values,
+)
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec, _equal
 from tapeflow.core.tensor_shape import TensorShape
 
@@ -20,8 +26,7 @@ class ExtensionTypeSpec(Frozen, TypeSpec):
 
     @classmethod
     def _tf_extension_type_fields(cls) -> tuple[ExtensionTypeField, ...]:
-        found: tuple[ExtensionTypeField, ...] = cls.value_type._tf_extension_type_fields()
-        return found
+        return fields_of(cls.value_type)
 
     @classmethod
     def from_value(cls, value: Any) -> Any:

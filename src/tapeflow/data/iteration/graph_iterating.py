@@ -20,8 +20,7 @@ from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError
 from tapeflow.core.public import public_methods
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.data import element, leaves
-from tapeflow.data.dataset_class import with_inputs
+from tapeflow.data import dataset_class, element, leaves
 from tapeflow.data.iteration import saveable
 from tapeflow.data.iteration.iterating import Iterator, class_of
 from tapeflow.data.iteration.passes import begun, close_pass
@@ -288,7 +287,7 @@ def _start_by_value(dataset, factory):
             f"takes datasets that capture placeholders, variables and other state: {error}"
         ) from None
     if parts_of(dataset).captured:
-        return lambda: parts_of(with_inputs(dataset, values())).start()
+        return lambda: parts_of(dataset_class.with_inputs(dataset, values())).start()
     return factory.start
 
 
