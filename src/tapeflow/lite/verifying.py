@@ -191,7 +191,7 @@ class _Verifier:
         _require(not any(constant[i] for i in outputs), f"{what} writes into constants")
         _require(len(set(outputs)) == len(outputs), f"{what} writes a tensor twice")
         ready.update(outputs)
-        self._options(what, graph, operator)
+        self._options(what, self._op_name(code), graph, operator)
 
     def _op_name(self, code: int) -> str:
         entry = self._model.OperatorCodes(code)
@@ -199,12 +199,15 @@ class _Verifier:
         names = vars(self._schema.BuiltinOperator)
         return next((name for name, value in names.items() if value == number), "")
 
-    def _options(self, what: str, graph: int, operator: Any) -> None:
+    def _options(self, what: str, op: str, graph: int, operator: Any) -> None:
         kinds = vars(self._schema.BuiltinOptions)
         kind = next((name for name, value in kinds.items() if value == operator.BuiltinOptionsType()), None)
         table = operator.BuiltinOptions()
         if kind in (None, "NONE") or table is None:
             return
+        own = op.replace("_", "").lower() + "options"  # most kinds of operators have options of their own
+        if own in map(str.lower, kinds):
+            _require(str(kind).lower() == own, f"{what}, a {op}, has {kind}")
         options = getattr(self._schema, str(kind))()
         options.Init(table.Bytes, table.Pos)
         for field in _POSITIVE:
