@@ -137,9 +137,8 @@ def test_without_references_nothing_changes():
 
 
 def test_what_cannot_be_rewritten_is_named(nodes):
-    nodes.constant("yes", True, tf.bool)
-    nodes.add("chosen", "RefSwitch", "w", "yes", T=tf.float32)
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Node 'chosen'.*RefSwitch"):
+    nodes.add("chosen", "RefChoice", "w", T=tf.float32)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Node 'chosen'.*RefChoice"):
         tf.import_graph_def(nodes.graph_def)
 
 

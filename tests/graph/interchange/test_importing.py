@@ -280,7 +280,7 @@ MISTAKES = {
         "Node 'a b': Node name contains invalid characters",
     ),
     "no name": ('node { op: "NoOp" }', "Node name contains invalid characters"),
-    "frames": ('node { name: "e" op: "Enter" }', "'e' is a Enter.*control flow"),
+    "frames": ('node { name: "e" op: "Enter" }', "'e' .Enter. has 0 inputs, 1 expected"),
     "a newer version": (
         "versions { min_consumer: 99999 }",
         "min consumer version 99999 above current version",
@@ -343,7 +343,6 @@ MISTAKES = {
 # All others are ValueErrors.
 CLASSES = {
     "an op that is not known": tf.errors.NotFoundError,
-    "frames": tf.errors.UnimplementedError,
 }
 
 

@@ -22,6 +22,10 @@ from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 
 _VARIABLES = frozenset({"Variable", "VariableV2", "TemporaryVariable"})
 _READS = frozenset({Identity.name, "RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity"})
+# What give a reference on into a branch or a loop of 1.x, and what they are when the references are handles.
+_INTO = {"RefSwitch": "Switch", "RefEnter": "Enter"}
+# What give a reference out of these: here, the value.
+_VALUES = frozenset({"Merge", "Exit", "NextIteration"})
 # What give a reference on that they were given.
 _SAME = frozenset({"RefIdentity", "DebugGradientRefIdentity"})
 
@@ -54,16 +58,17 @@ class _Rewriter:
                 self._variable(node)
             elif self._referenced(node, 0) is None:
                 self.target.node.add().CopyFrom(node)
+            elif node.op in _INTO:
+                self._enter(node)
             elif counterpart(node.op):
                 self._update(node)
             elif node.op == "CountUpTo":
                 controls = [text for text in node.input[1:] if text.startswith("^")] + self._after(node)
-                variable = self._referenced(node, 0)
-                self._add(node.name, ResourceCountUpTo.name, node, [variable.name + HANDLE, *controls], {})
+                self._add(node.name, ResourceCountUpTo.name, node, [self._handle(node, 0), *controls], {})
             elif node.op == "IsVariableInitialized":
                 self._is_initialized(node)
             elif node.op in _READS:
-                self._read(node.name, self._referenced(node, 0), node, list(node.input[1:]))
+                self._read(node.name, self._referenced(node, 0), node, list(node.input[1:]), self._handle(node, 0))
             else:
                 self._reader(node)
 
@@ -73,15 +78,36 @@ class _Rewriter:
             return None
         seen: set[str] = set()
         name, _, number = node.input[place].partition(":")
-        while number in ("", "0") and name in self.nodes and name not in seen:
+        while name in self.nodes and name not in seen:
             seen.add(name)
             source = self.nodes[name]
+            if number not in ("", "0") and source.op != "RefSwitch":
+                return None
             if source.op in _VARIABLES:
                 return source
-            if not (counterpart(source.op) or source.op in _SAME) or not source.input:
+            if not (counterpart(source.op) or source.op in _SAME or source.op in _INTO) or not source.input:
                 return None
             name, _, number = source.input[0].partition(":")
         return None
+
+    def _handle(self, node: Any, place: int) -> str:
+        """The handle of the variable whose reference is an input of a node."""
+        text = node.input[place]
+        while True:
+            source = self.nodes[text.partition(":")[0]]
+            if source.op in _VARIABLES:
+                return str(source.name + HANDLE)
+            if source.op in _INTO:
+                return str(text)
+            text = source.input[0]
+
+    def _enter(self, node: Any) -> None:
+        """Takes the handle into a branch or a loop."""
+        made = self.target.node.add()
+        made.CopyFrom(node)
+        made.op = _INTO[node.op]
+        made.input[:] = [self._handle(node, 0), *node.input[1:], *self._after(node)]
+        made.attr["T"].type = protos.DataType.DT_RESOURCE
 
     def _add(self, name: str, op: str, like: Any, inputs: list[str], attrs: dict[str, Any]) -> Any:
         made = self.target.node.add(name=name, op=op, device=like.device)
@@ -98,15 +124,16 @@ class _Rewriter:
         self._add(node.name + HANDLE, VarHandleOp.name, node, [], attrs)
         self._read(node.name, node, node, [])
 
-    def _read(self, name: str, variable: Any, like: Any, controls: list[str]) -> None:
+    def _read(self, name: str, variable: Any, like: Any, controls: list[str], handle: str = "") -> None:
         waits = self._after(like) if like is not variable else []
         kind = {"dtype": variable.attr["dtype"]}
-        self._add(name, ReadVariableOp.name, like, [variable.name + HANDLE, *controls, *waits], kind)
+        self._add(name, ReadVariableOp.name, like, [handle or variable.name + HANDLE, *controls, *waits], kind)
 
     def _after(self, node: Any) -> list[str]:
         """A control input for the update whose reference a node takes."""
         source = node.input[0].partition(":")[0]
-        return [] if self.nodes[source].op in _VARIABLES else [f"^{source}"]
+        op = self.nodes[source].op
+        return [] if op in _VARIABLES or op in _INTO else [f"^{source}"]
 
     def _update(self, node: Any) -> None:
         """The update itself, and a read after it that has its name."""
@@ -121,10 +148,10 @@ class _Rewriter:
                     raise ValueError(
                         f"Input {i} of node '{node.name}' ({node.op}) is no reference to a variable"
                     )
-                inputs.append(own.name + HANDLE)
-                source = node.input[i].partition(":")[0]
-                if source != own.name:
-                    waits.append(f"^{source}")
+                inputs.append(self._handle(node, i))
+                source = self.nodes[node.input[i].partition(":")[0]]
+                if source is not own and source.op not in _INTO:
+                    waits.append(f"^{source.name}")
             elif i < len(node.input):
                 inputs.append(node.input[i])
         controls = [text for text in node.input if text.startswith("^")]
@@ -134,26 +161,30 @@ class _Rewriter:
         )
         self._add(node.name + UPDATE, kind, node, [*inputs, *controls, *waits], attrs)
         self._add(
-            node.name, ReadVariableOp.name, node, [variable.name + HANDLE, f"^{node.name}{UPDATE}"], {"dtype": dtype}
+            node.name, ReadVariableOp.name, node, [self._handle(node, 0), f"^{node.name}{UPDATE}"], {"dtype": dtype}
         )  # fmt: skip
 
     def _is_initialized(self, node: Any) -> None:
-        variable = self._referenced(node, 0)
         controls = [text for text in node.input[1:] if text.startswith("^")]
-        self._add(node.name, VarIsInitializedOp.name, node, [variable.name + HANDLE, *controls], {})
+        self._add(node.name, VarIsInitializedOp.name, node, [self._handle(node, 0), *controls], {})
 
     def _reader(self, node: Any) -> None:
         """A node that takes values: what it waits for, its reads wait for too."""
-        if node.op.startswith("Ref"):
+        kind = node.op.removeprefix("Ref")
+        if kind != node.op and kind not in _VALUES:
             raise ValueError(
                 f"Node '{node.name}' ({node.op}) takes a reference to a variable, which is not supported"
             )
         controls = [text for text in node.input if text.startswith("^")]
         made = self.target.node.add()
         made.CopyFrom(node)
+        made.op = kind
         for i, text in enumerate(node.input):
-            variable = self._referenced(node, i) if controls else None
-            if variable is not None and self.nodes[text.partition(":")[0]] is variable:
+            variable = self._referenced(node, i)
+            if variable is None:
+                continue
+            source = self.nodes[text.partition(":")[0]]
+            if source.op in _INTO or (controls and source is variable):
                 name = f"{node.name}/read_{i}"
-                self._read(name, variable, variable, controls)
+                self._read(name, variable, variable, controls, self._handle(node, i))
                 made.input[i] = name

@@ -11,6 +11,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import USER_NAME, FuncGraph, copy_handle
 from tapeflow.graph.interchange import attributes, function_attributes, graph_def, trust
+from tapeflow.graph.interchange.functionalize import functionalized_library
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -40,7 +41,7 @@ class Functions:
         self._definitions: dict[str, Any] = {}
         self._bodies: dict[Any, Body] = {}
         self._measures: dict[str, tuple[int, int]] = {}
-        for definition in library.function:
+        for definition in functionalized_library(library).function:
             name = definition.signature.name
             if name in self._definitions and self._definitions[name] != definition:
                 raise ValueError(

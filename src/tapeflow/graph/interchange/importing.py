@@ -18,6 +18,7 @@ from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange import trust
 from tapeflow.graph.interchange.function_bodies import Functions
+from tapeflow.graph.interchange.functionalize import functionalized
 from tapeflow.graph.interchange.references import split_reference, topological
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
@@ -75,7 +76,7 @@ def import_nodes(
     inputs = _checked_inputs(input_map)
     wanted = _checked_elements(return_elements)
     check_versions(graph_def)
-    graph_def = reference_variables.rewritten(graph_def)
+    graph_def = functionalized(reference_variables.rewritten(graph_def))
     graph = context.current_graph() or get_default_graph()
     with graph.as_default(), graph.name_scope("import" if name is None else name) as scope:
         tensors = _replacements(graph, inputs, scope)

@@ -38,13 +38,6 @@ from tapeflow.ops.state.resource_op import handle_of, row_of
 from tapeflow.ops.table import REGISTRY
 from tapeflow.ops.validate import type_text
 
-# Nodes of loops and conditions as TensorFlow wrote them before these were functions.
-_FRAMES = frozenset(
-    {
-        "Switch", "RefSwitch", "Merge", "RefMerge", "Enter", "RefEnter", "Exit", "RefExit",
-        "NextIteration", "RefNextIteration", "LoopCond", "_SwitchN",
-    }
-)  # fmt: skip
 # Bytes that constants may take altogether which do not stand in the GraphDef, but repeat a value that does.
 _MOST_REPEATED = 1 << 31
 
@@ -70,13 +63,6 @@ class NodeMaker:
     def check_known(self, node: Any) -> None:
         """Raises NotFoundError or UnimplementedError for an op that cannot be made."""
         kind = node.op
-        if kind in _FRAMES:
-            raise UnimplementedError(
-                node, None,
-                f"Node '{node.name}' is a {kind}: control flow of Switch, Merge, Enter, Exit and "
-                "NextIteration nodes is not supported. Write the graph with "
-                "tf.compat.v1.enable_control_flow_v2(), which makes If and While nodes.",
-            )  # fmt: skip
         if not (op_defs.has_row(kind) or kind in SPECIAL or kind in self.functions):
             load_all_rows()
             if op_defs.known(kind):

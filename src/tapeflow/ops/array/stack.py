@@ -59,7 +59,7 @@ def _stack(handle: Any) -> Stack:
 
 
 @resource_op("StackV2", "max_size: int32 -> handle: resource", {"elem_type": dtype, "stack_name": ""},
-             lambda attrs, inputs: [()])  # fmt: skip
+             lambda attrs, inputs: [(2,)])  # fmt: skip
 def StackV2(max_size: Tensor, elem_type: DType, stack_name: str):
     """A new stack. Raises InvalidArgumentError unless `max_size` is a scalar."""
     if max_size.shape.rank:

@@ -69,11 +69,14 @@ def _new(
     )  # fmt: skip
 
 
+# What graphs say of the shape of a handle, which is a scalar: the op's definition comes from handles of two strings.
+_HANDLE = (2,)
 _OLD_ATTRS = {key: value for key, value in _ATTRS.items() if key != "identical_element_shapes"}
 _in_versions("TensorArray", "size: int32 -> handle: resource", _OLD_ATTRS, versions=("", "V2"))(_new)
 
 
-@resource_op("TensorArrayV3", "size: int32 -> handle: resource, flow: float32", _ATTRS, lambda attrs, inputs: [(), ()])
+@resource_op("TensorArrayV3", "size: int32 -> handle: resource, flow: float32", _ATTRS,
+             lambda attrs, inputs: [_HANDLE, ()])  # fmt: skip
 def TensorArrayV3(size: Array, **attrs):
     """A new array of `size` elements that were not written yet, and its flow."""
     return [_new(size, **attrs), np.float32(0)]
@@ -242,7 +245,7 @@ _in_versions("TensorArrayGrad", "handle: resource, flow_in: float32 -> grad_hand
 
 
 @resource_op("TensorArrayGradV3", "handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32",
-             _SOURCE, lambda attrs, inputs: [(), ()])  # fmt: skip
+             _SOURCE, lambda attrs, inputs: [_HANDLE, ()])  # fmt: skip
 def TensorArrayGradV3(handle: Array, flow_in: Array, source):
     """The array of the gradients of its elements, and its flow."""
     return [_grad(handle, flow_in, source), flow_in]
@@ -251,7 +254,7 @@ def TensorArrayGradV3(handle: Array, flow_in: Array, source):
 @resource_op(
     "TensorArrayGradWithShape",
     "handle: resource, flow_in: float32, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float32",
-    _SOURCE, lambda attrs, inputs: [(), ()],
+    _SOURCE, lambda attrs, inputs: [_HANDLE, ()],
 )  # fmt: skip
 def TensorArrayGradWithShape(handle: Array, flow_in: Array, shape_to_prepend: Any, source):
     """As `TensorArrayGradV3`, with dimensions before those of the elements."""

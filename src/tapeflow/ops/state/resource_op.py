@@ -91,7 +91,7 @@ class ResourceOp(NodeRow):
             if argument.is_list:
                 given.append(parts)
             else:
-                given.append(object_of(parts[0]) if parts[0].dtype == dtypes.resource else parts[0])
+                given.append(object_of(parts[0]) if argument.type == "resource" else parts[0])
         known = {**self.defaults, **{key: value for key, value in attrs.items() if key in self.attrs}}
         if kept is not None:
             known.pop("container", None)
