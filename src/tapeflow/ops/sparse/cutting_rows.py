@@ -54,9 +54,6 @@ def SparseSlice(xp: ModuleType, indices: Array, values: Array, shape: Array, sta
     return indices[inside] - begin, values[inside], (end - begin).astype(np.int64)
 
 
-SparseSlice.compiled(never="how many elements it returns depends on values")
-
-
 @SparseSlice.gradient(needs="indices, start, output_indices")
 def _(call: GradientCall, *dy):
     return (
@@ -116,9 +113,6 @@ def SparseSliceGrad(
         if tuple(at) in found:
             out[i] = backprop_val_grad[found[tuple(at)]]
     return out
-
-
-SparseSliceGrad.compiled(never="it looks at values")
 
 
 @SparseSliceGrad.samples
@@ -187,9 +181,6 @@ def SparseConcat(
     total = list(sizes[0])
     total[axis] = at
     return joined[by], np.concatenate(values)[by], np.array(total, np.int64)
-
-
-SparseConcat.compiled(never="it looks at values")
 
 
 @SparseConcat.gradient(needs="indices, shapes")
@@ -264,9 +255,6 @@ def SparseSplit(
     return out
 
 
-SparseSplit.compiled(never="how many elements it returns depends on values")
-
-
 @SparseSplit.samples
 def _(rng: SampleGenerator):
     values = values_of(rng)
@@ -335,9 +323,6 @@ def SparseFillEmptyRows(
     )
 
 
-SparseFillEmptyRows.compiled(never="how many elements it returns depends on values")
-
-
 @SparseFillEmptyRows.gradient(needs="reverse_index_map")
 def _(call: GradientCall, *dy):
     d_values, d_default = SparseFillEmptyRowsGrad(call.reverse_index_map, dy[1])
@@ -393,9 +378,6 @@ def SparseFillEmptyRowsGrad(xp: ModuleType, reverse_index_map: Array, grad_value
     return grad_values[reverse_index_map], np.asarray(total, grad_values.dtype)
 
 
-SparseFillEmptyRowsGrad.compiled(never="it looks at values")
-
-
 @SparseFillEmptyRowsGrad.gradient(needs="reverse_index_map")
 def _(call: GradientCall, d_values: Tensor, d_default: Tensor):
     spread = fill(call.shape("grad_values"), d_default)
@@ -412,3 +394,6 @@ def _(rng: SampleGenerator):
 @SparseFillEmptyRowsGrad.reference
 def _(back, dy: np.ndarray):
     return dy[back], np.array(dy.sum() - dy[back].sum())
+
+for _row in (SparseSlice, SparseSliceGrad, SparseConcat, SparseSplit, SparseFillEmptyRows, SparseFillEmptyRowsGrad):
+    _row.compiled(never="what it returns depends on values")
