@@ -152,7 +152,8 @@ class Partitioner:
         node.attr["T" if kind == SEND else "tensor_type"].type = dtype.as_datatype_enum
         node.attr["tensor_name"].s = key.name.encode()
         node.attr["send_device"].s, node.attr["recv_device"].s = key.source.encode(), key.target.encode()
-        node.attr["send_device_incarnation"].i = key.incarnation
+        # TensorFlow's numbers have 64 bits without a sign, attrs have one.
+        node.attr["send_device_incarnation"].i = (key.incarnation ^ 1 << 63) - (1 << 63)
         node.attr["client_terminated"].b = client
         if input_text:
             node.input.append(input_text)
