@@ -18,6 +18,8 @@ from tapeflow.ops.random import functions, stateless_functions
 class Initializer(Bounded):
     """A function of shape and dtype that gives a tensor, and can be described by a config; the base of initializers."""
 
+    _keras_module = "keras.initializers"
+
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         raise TypeError(f"{type(self).__name__} must define __call__(shape, dtype)")
 

@@ -231,7 +231,7 @@ def module_of(value):
         return named
     for part, name in (
         ("optimizers.schedules", "keras.optimizers.schedules"), ("optimizers", "keras.optimizers"),
-        ("initializers", "keras.initializers"), ("regularizers", "keras.regularizers"),
+        ("regularizers", "keras.regularizers"),
         ("constraints", "keras.constraints"), ("losses", "keras.losses"),
         ("metrics", "keras.metrics"), ("layers", "keras.layers"),
         ("dtype_policy", "keras"), ("dtype_policies", "keras.dtype_policies"), ("quantizers", "keras.quantizers"),
