@@ -27,6 +27,7 @@ from tapeflow.data.dataset_class import dataset_from_recipe, is_dataset, with_in
 from tapeflow.data.element import DatasetSpec
 from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import parts_of
+from tapeflow.graph.nodes import python_ops
 from tapeflow.ops.array.stacking import stack, unstack
 from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
@@ -46,8 +47,6 @@ def boxed_dataset(dataset: Any) -> Any:
         return boxed(dataset)
     if parts_of(dataset).kind == "Variant":  # it came in such a tensor
         return parts_of(dataset).captured[0]
-    from tapeflow.graph.nodes import python_ops
-
     def run(*values: Any) -> list[Any]:
         return [boxed(with_inputs(dataset, values))]
 

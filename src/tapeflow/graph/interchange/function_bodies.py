@@ -12,6 +12,7 @@ from tapeflow.graph.control_flow.conditional import Body
 from tapeflow.graph.func_graph import USER_NAME, FuncGraph, copy_handle
 from tapeflow.graph.interchange import attributes, function_attributes, graph_def, trust
 from tapeflow.graph.interchange.functionalize import functionalized_library
+from tapeflow.graph.interchange.references import topological
 from tapeflow.graph.nodes.from_node_def import NodeMaker
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -177,8 +178,6 @@ class _Builder:
         self.operations: dict[str, Operation] = {}
 
     def build(self, given: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
-        from tapeflow.graph.interchange.references import topological
-
         signature = self.definition.signature
         for i, argument in enumerate(signature.input_arg):
             label = self._attr(i, USER_NAME).s

@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.graph.interchange.references import split_reference, topological
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.array.rows import Identity
 
 _INT32 = dtypes.int32.as_datatype_enum
 _DTYPES = frozenset(protos.DataType.values()) - {protos.DataType.DT_INVALID}
@@ -19,7 +20,7 @@ _OUTPUTS = {
     "Switch": [("output_false", 0), ("output_true", 0)], "Merge": [*_OUTPUT, ("value_index", _INT32)],
     "Enter": _OUTPUT, "Exit": _OUTPUT, "NextIteration": _OUTPUT, "LoopCond": [("output", dtypes.bool.as_datatype_enum)],
 }  # fmt: skip
-_INPUTS = {"Identity": 1, "Switch": 2, "Enter": 1, "Exit": 1, "NextIteration": 1, "LoopCond": 1}
+_INPUTS = {Identity.name: 1, "Switch": 2, "Enter": 1, "Exit": 1, "NextIteration": 1, "LoopCond": 1}
 _INPUTS |= {f"Ref{kind}": _INPUTS[kind] for kind in ("Switch", "Enter", "Exit", "NextIteration")}
 _OUTPUTS |= {f"Ref{kind}": _OUTPUTS[kind] for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration")}
 
@@ -162,7 +163,7 @@ class Nodes:
 
     def identity(self, name: str, text: str, dtype: int, like: Any = None, waits: Iterable[str] = ()) -> None:
         """Lets `name` be the tensor `text`."""
-        self.add(name, "Identity", [text], waits, like).attr["T"].type = dtype
+        self.add(name, Identity.name, [text], waits, like).attr["T"].type = dtype
 
     def set_inputs(self, node: Any, inputs: Sequence[str], waits: Iterable[str]) -> None:
         node.input[:] = [*inputs, *(f"^{name}" for name in dict.fromkeys(waits))]

@@ -28,6 +28,9 @@ from tapeflow.graph.interchange.functionalize.bodies import (
     refuse,
     source,
 )
+from tapeflow.ops.array.rows import Identity
+from tapeflow.ops.control.grouping import NoOp
+from tapeflow.ops.math.logic import LogicalNot
 
 _SWITCHES = frozenset({"Switch", "RefSwitch"})
 _MERGES = frozenset({"Merge", "RefMerge"})
@@ -85,7 +88,7 @@ class _Branches:
     # Where each node belongs.
 
     def _visit(self, node: Any) -> None:
-        if node.op == "Identity":
+        if node.op == Identity.name:
             self._same[f"{node.name}:0"] = self._root(data(node)[0])
         case: _Case = {}
         if node.op in _MERGES:
@@ -94,7 +97,7 @@ class _Branches:
             case = self._triggered(node)
         else:
             for text in node.input:
-                self._join(node, case, self._case_of(plain(text)))
+                self._join(node, case, self.case_of(plain(text)))
         self.cases[node.name] = case
         first = self._first(case)
         if node.op in _SWITCHES:
@@ -103,7 +106,7 @@ class _Branches:
             self.ranks.setdefault(pred, len(self.ranks))
             if first is None:
                 self.entries[node.name] = data(node)[0]
-        elif node.op == "Identity" and source(node.input[0]) in self.entries:
+        elif node.op == Identity.name and source(node.input[0]) in self.entries:
             self.entries[node.name] = self.entries[source(node.input[0])]
         self.turns[node.name] = max((self._turns_before(text, case) for text in node.input), default=0)
 
@@ -114,7 +117,7 @@ class _Branches:
         """The outermost predicate of a case."""
         return min(case, key=self.ranks.__getitem__, default=None)
 
-    def _case_of(self, text: str) -> _Case:
+    def case_of(self, text: str) -> _Case:
         """The case in which a reference has a value."""
         name = source(text)
         case = self.cases.get(name, {})
@@ -128,7 +131,7 @@ class _Branches:
                 raise refuse(node, f"needs values of both branches of the condition on '{pred}'")
 
     def _merged(self, node: Any) -> _Case:
-        inputs = [self._case_of(text) for text in data(node)]
+        inputs = [self.case_of(text) for text in data(node)]
         if len(inputs) != 2:
             raise refuse(node, f"has {len(inputs)} inputs instead of two")
         preds = [p for p in inputs[0] if p in inputs[1] and inputs[0][p] != inputs[1][p]]
@@ -205,7 +208,7 @@ class _Branches:
     ) -> str:
         """The output of the last of the `Switch` nodes through which `text` comes to a cluster; added to `arriving`."""
         turn, first = key
-        case = dict(self._case_of(text))
+        case = dict(self.case_of(text))
         if source(text) in self.ends or of.get(source(text), key) == key or first not in case:
             return text
         before = {first: case.pop(first)}
@@ -318,7 +321,7 @@ class _If:
         results, numbers = [], []
         for end in ends:
             inputs = data(end)
-            place = next(i for i, text in enumerate(inputs) if whole._case_of(text)[self.pred] is value)
+            place = next(i for i, text in enumerate(inputs) if whole.case_of(text)[self.pred] is value)
             results.append(renamed.get(inputs[place], inputs[place]))
             numbers.append(_constant(body, np.int32(place), f"{end.name}/index"))
         kept = [
@@ -356,12 +359,12 @@ class _If:
         nodes = self.nodes
         outputs = [self.moved[text] for text in self.kept if source(text) == name]
         if not outputs:
-            nodes.add(name, "NoOp", [], [self.name])
+            nodes.add(name, NoOp.name, [], [self.name])
             return
         ran = self.moved.get(self.pred, self.pred)
         if not self.whole.cases[name][self.pred]:
             ran = f"{nodes.free_name(f'{name}/not')}:0"
-            nodes.add(source(ran), "LogicalNot", [self.moved.get(self.pred, self.pred)])
+            nodes.add(source(ran), LogicalNot.name, [self.moved.get(self.pred, self.pred)])
         why = _constant(nodes, np.array(b"Retval[0] does not have value", object), f"{name}/why", dtypes.string)
         check = nodes.add(nodes.free_name(f"{name}/ran"), "Assert", [ran, why])
         check.attr["T"].list.type.append(dtypes.string.as_datatype_enum)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tapeflow.graph.interchange.functionalize.bodies import Nodes, controls, data, refuse, source
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.ops.state.rows import ReadVariableOp
 
 _ENTERS = frozenset({"Enter", "RefEnter"})
 _EXITS = frozenset({"Exit", "RefExit"})
@@ -228,7 +229,7 @@ class _Loop:
         found = self._needed([*results, *doing, *waited], own)
         for name in found:
             node = self.nodes.by_name[name]
-            if name in tested and _has_effects(self.nodes, name) and node.op != "ReadVariableOp":
+            if name in tested and _has_effects(self.nodes, name) and node.op != ReadVariableOp.name:
                 raise refuse(node, "has effects, and both the condition and the body of a loop use it")
         return found
 
