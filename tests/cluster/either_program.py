@@ -16,7 +16,6 @@ import numpy as np
 package, what, *arguments = sys.argv[1:]
 tf = importlib.import_module(f"{package}.compat.v1")
 tf.disable_v2_behavior()
-tf.enable_control_flow_v2()
 
 
 def serve(cluster, job, index):
@@ -36,9 +35,11 @@ def client(target):
     loss = tf.reduce_sum(tf.square(w - p))
     train = tf.train.AdamOptimizer(0.1).minimize(loss)
     either = tf.cond(p[0] > 0, lambda: p * 2, lambda: p * 3)
+    looped = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), [0, p])[1]
     with tf.Session(target) as session:
         session.run(tf.global_variables_initializer())
-        found = [session.run(y, {p: [1, 2]}), session.run(tf.assign_add(v, p), {p: [1, 1]})]
+        found = [session.run(each, {p: [1, 2]}) for each in (y, looped)]
+        found.append(session.run(tf.assign_add(v, p), {p: [1, 1]}))
         found += [session.run([either, train], {p: [1, 0]})[0] for _ in range(3)]
         found += [session.run(w), session.make_callable(y, [p])(np.array([1, 1], np.float32))]
         session.run(queue.enqueue_many([[4, 5]]))

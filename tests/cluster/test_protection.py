@@ -82,6 +82,8 @@ def test_servers_beyond_loopback_want_protection(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setenv(name, "1")
             security.check_exposure("machine.example")
+    with pytest.raises(tf.errors.PermissionDeniedError):
+        security.check_exposure("127.machine.example")
     for host in ("localhost", "127.0.0.1", "::1"):
         security.check_exposure(host)
 

@@ -10,6 +10,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.graph.build import reference_variables
+from tapeflow.graph.interchange.functionalize import functionalized
 from tapeflow.graph.interchange.references import split_reference, topological
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.binder import MOST_OUTPUTS
@@ -27,7 +28,7 @@ class Nodes:
 
     def __init__(self, graph_def: Any):
         try:
-            self.graph_def = reference_variables.rewritten(graph_def)
+            self.graph_def = functionalized(reference_variables.rewritten(graph_def))
             order = topological(self.graph_def.node, split_reference, set())
         except ValueError as error:
             raise InvalidArgumentError(None, None, str(error)) from None

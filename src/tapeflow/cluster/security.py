@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -66,7 +67,10 @@ def check_token(given: Iterable[tuple[str, str | bytes]]) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether an address is of this machine alone."""
-    return host in ("localhost", "::1", "[::1]") or host.startswith("127.")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:  # another name, which may stand for any address
+        return False
 
 
 def check_exposure(host: str) -> None:

@@ -301,7 +301,8 @@ class _If:
         scope = source(self.pred).rpartition("/")[0]
         pred = self.moved.get(self.pred, self.pred)
         self.name = nodes.free_name(f"{scope}/If" if scope else "If")
-        made = nodes.add(self.name, "If", [pred, *self.given], outer)
+        like = nodes.by_name[(self.members or self.ends)[0]]
+        made = nodes.add(self.name, "If", [pred, *self.given], outer, like)
         made.attr["Tcond"].type = _BOOL
         made.attr["Tin"].list.type.extend(self.kinds)
         made.attr["Tout"].list.SetInParent()
