@@ -58,7 +58,7 @@ class MasterSession:
     def version(self) -> int:
         return len(self._graph_def.node)
 
-    def extend(self, graph_def: Any, version: int | None = None) -> int:
+    def extend(self, graph_def: protos.GraphDef, version: int | None = None) -> int:
         """Add nodes to the graph; return its new version.
 
         Raises AbortedError for a `version` that is not the current one, InvalidArgumentError for nodes that cannot be

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
@@ -26,7 +27,7 @@ class Nodes:
     Raises InvalidArgumentError for what is no graph, NotFoundError for an op that is not known.
     """
 
-    def __init__(self, graph_def: Any):
+    def __init__(self, graph_def: protos.GraphDef):
         try:
             self.graph_def = functionalized(reference_variables.rewritten(graph_def))
             order = topological(self.graph_def.node, split_reference, set())
@@ -147,7 +148,7 @@ class Nodes:
         return list(found.values())
 
 
-def called(node: Any) -> list[str]:
+def called(node: protos.NodeDef) -> list[str]:
     """The names of the functions that a node may call."""
     found = [node.op]
     for attr in node.attr.values():
@@ -158,7 +159,7 @@ def called(node: Any) -> list[str]:
     return found
 
 
-def _output_types(node: Any, functions: dict[str, Any]) -> list[DType]:
+def _output_types(node: protos.NodeDef, functions: dict[str, Any]) -> list[DType]:
     if node.op in functions:
         return [dtypes.as_dtype(each.type) for each in functions[node.op].signature.output_arg]
     definition = op_defs.op_def(node.op)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.cluster.nodes import Nodes
 from tapeflow.cluster.tasks import Task, full_device, parsed
 from tapeflow.core import dtypes
@@ -61,13 +62,13 @@ class Placer:
             node = nodes.by_name[name]
             sys.stderr.write(f"{name}: ({node.op}): {full_device(node.device, task)}\n")
 
-    def _task(self, node: Any) -> Task:
+    def _task(self, node: protos.NodeDef) -> Task:
         known = self._known.get(node.device)
         if known is None:
             known = self._known[node.device] = self._find(node, parsed(node.device))
         return known
 
-    def _find(self, node: Any, spec: DeviceSpec) -> Task:
+    def _find(self, node: protos.NodeDef, spec: DeviceSpec) -> Task:
         job = self._own.job if spec.job is None else spec.job
         wanted = [task for task in self._tasks if task.job == job and spec.replica in (None, 0)]
         if spec.task is None and self._own in wanted:

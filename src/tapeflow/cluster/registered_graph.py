@@ -37,7 +37,7 @@ class RegisteredGraph:
     Raises ValueError and errors of TensorFlow for what cannot run.
     """
 
-    def __init__(self, graph_def: Any, task: Task, resolver: Resolver, own: bool):
+    def __init__(self, graph_def: protos.GraphDef, task: Task, resolver: Resolver, own: bool):
         self._task, self._resolver = task, resolver
         self._graph = Graph()
         for node in graph_def.node:

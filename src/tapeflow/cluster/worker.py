@@ -190,7 +190,7 @@ class _WorkerSession:
         return self.peers.peer(tasks.task_of(key.source)).tensor(number, key)
 
 
-def _refuse_python(graph_def: Any) -> None:
+def _refuse_python(graph_def: protos.GraphDef) -> None:
     """Raises PermissionDeniedError for a graph with nodes that call Python functions."""
     nodes = [graph_def.node, *(function.node_def for function in graph_def.library.function)]
     for node in (node for each in nodes for node in each):

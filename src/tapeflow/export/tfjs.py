@@ -104,7 +104,7 @@ def graph_model(
     return model, dict(zip(names, pieces, strict=True))
 
 
-def _nodes(graph_def: Any) -> Iterable[Any]:
+def _nodes(graph_def: protos.GraphDef) -> Iterable[Any]:
     yield from graph_def.node
     for function in graph_def.library.function:
         yield from function.node_def
@@ -116,14 +116,14 @@ def ops() -> frozenset[str]:
     return frozenset((Path(__file__).parent / _RUNTIME).read_text(encoding="utf-8").split())
 
 
-def _check_ops(graph_def: Any) -> None:
+def _check_ops(graph_def: protos.GraphDef) -> None:
     lacking = {node.op: node.name for node in reversed(list(_nodes(graph_def))) if node.op not in ops()}
     if lacking:
         listed = ", ".join(f"{op} (node '{name}')" for op, name in sorted(lacking.items()))
         raise UnimplementedError(None, None, f"TF.js does not have these ops of the function: {listed}")
 
 
-def _make_names_unique(graph_def: Any) -> None:
+def _make_names_unique(graph_def: protos.GraphDef) -> None:
     """Gives nodes of functions names of their own: TF.js looks up all weights in one map."""
     for i, function in enumerate(graph_def.library.function):
         names = {node.name: f"function_{i}/{node.name}" for node in function.node_def}

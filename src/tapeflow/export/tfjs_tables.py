@@ -18,7 +18,7 @@ from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.state.resource_op import object_of
 
 
-def initializer(graph: Graph, graph_def: Any) -> Any:
+def initializer(graph: Graph, graph_def: protos.GraphDef) -> Any:
     """The graph that fills the tables of a model.
 
     Args:
@@ -53,7 +53,7 @@ def _fill(name: str, table: Table, nodes: Any) -> None:
         node.attr[attr].type = dtype.as_datatype_enum
 
 
-def keep_shapes(graph_def: Any) -> None:
+def keep_shapes(graph_def: protos.GraphDef) -> None:
     """Lets what is found in tables have the shape of the keys: TF.js returns a vector.
 
     Raises UnimplementedError for a table that a branch or loop uses: functions of TF.js models have no tables.

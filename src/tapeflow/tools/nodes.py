@@ -24,7 +24,7 @@ def parts_of(text: str) -> tuple[bool, str, int]:
     return bool(control), name, int(output or 0)
 
 
-def data_inputs(node: Any) -> list[str]:
+def data_inputs(node: protos.NodeDef) -> list[str]:
     """The inputs of a node that are values."""
     return [text for text in node.input if not text.startswith("^")]
 
@@ -47,7 +47,7 @@ def constant(name: str, value: Any, dtype: DTypeLike | None = None) -> Any:
     return node
 
 
-def value_of(node: Any) -> np.ndarray:
+def value_of(node: protos.NodeDef) -> np.ndarray:
     """The value of a node that is a constant."""
     return make_ndarray(node.attr["value"].tensor)
 
@@ -94,7 +94,7 @@ class Nodes:
       kept: names of nodes, or of their outputs, that `prune` leaves although no node uses them.
     """
 
-    def __init__(self, graph_def: Any, kept: Iterable[str] = ()):
+    def __init__(self, graph_def: protos.GraphDef, kept: Iterable[str] = ()):
         self._source = graph_def
         self._by_name: dict[str, Any] = {}
         for node in graph_def.node:
@@ -123,7 +123,7 @@ class Nodes:
         for name in names:
             self._by_name.pop(name, None)
 
-    def inputs(self, node: Any, *kinds: str) -> list[Any] | None:
+    def inputs(self, node: protos.NodeDef, *kinds: str) -> list[Any] | None:
         """The nodes of a node's inputs that are first outputs; None unless their ops are these.
 
         Args:

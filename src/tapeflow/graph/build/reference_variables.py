@@ -30,7 +30,7 @@ _VALUES = frozenset({"Merge", "Exit", "NextIteration"})
 _SAME = frozenset({"RefIdentity", "DebugGradientRefIdentity"})
 
 
-def rewritten(graph_def: Any) -> Any:
+def rewritten(graph_def: protos.GraphDef) -> Any:
     """The GraphDef with resource variables; the same object if it has no reference variables.
 
     Raises ValueError for an operation on a reference that has no counterpart.
@@ -72,7 +72,7 @@ class _Rewriter:
             else:
                 self._reader(node)
 
-    def _referenced(self, node: Any, place: int) -> Any:
+    def _referenced(self, node: protos.NodeDef, place: int) -> Any:
         """The variable whose reference is an input of a node, or None."""
         if place >= len(node.input) or node.input[place].startswith("^"):
             return None
@@ -90,7 +90,7 @@ class _Rewriter:
             name, _, number = source.input[0].partition(":")
         return None
 
-    def _handle(self, node: Any, place: int) -> str:
+    def _handle(self, node: protos.NodeDef, place: int) -> str:
         """The handle of the variable whose reference is an input of a node."""
         text = node.input[place]
         while True:
@@ -101,7 +101,7 @@ class _Rewriter:
                 return str(text)
             text = source.input[0]
 
-    def _enter(self, node: Any) -> None:
+    def _enter(self, node: protos.NodeDef) -> None:
         """Takes the handle into a branch or a loop."""
         made = self.target.node.add()
         made.CopyFrom(node)
@@ -118,7 +118,7 @@ class _Rewriter:
                 made.attr[key].CopyFrom(value)
         return made
 
-    def _variable(self, node: Any) -> None:
+    def _variable(self, node: protos.NodeDef) -> None:
         name = node.attr["shared_name"].s or node.attr["var_name"].s or node.name.encode()
         attrs = {"shared_name": protos.AttrValue(s=name), OF_REFERENCE: protos.AttrValue(b=True)}
         self._add(node.name + HANDLE, VarHandleOp.name, node, [], attrs)
@@ -129,13 +129,13 @@ class _Rewriter:
         kind = {"dtype": variable.attr["dtype"]}
         self._add(name, ReadVariableOp.name, like, [handle or variable.name + HANDLE, *controls, *waits], kind)
 
-    def _after(self, node: Any) -> list[str]:
+    def _after(self, node: protos.NodeDef) -> list[str]:
         """A control input for the update whose reference a node takes."""
         source = node.input[0].partition(":")[0]
         op = self.nodes[source].op
         return [] if op in _VARIABLES or op in _INTO else [f"^{source}"]
 
-    def _update(self, node: Any) -> None:
+    def _update(self, node: protos.NodeDef) -> None:
         """The update itself, and a read after it that has its name."""
         kind = counterpart(node.op)
         variable = self._referenced(node, 0)
@@ -164,11 +164,11 @@ class _Rewriter:
             node.name, ReadVariableOp.name, node, [self._handle(node, 0), f"^{node.name}{UPDATE}"], {"dtype": dtype}
         )  # fmt: skip
 
-    def _is_initialized(self, node: Any) -> None:
+    def _is_initialized(self, node: protos.NodeDef) -> None:
         controls = [text for text in node.input[1:] if text.startswith("^")]
         self._add(node.name, VarIsInitializedOp.name, node, [self._handle(node, 0), *controls], {})
 
-    def _reader(self, node: Any) -> None:
+    def _reader(self, node: protos.NodeDef) -> None:
         """A node that takes values: what it waits for, its reads wait for too."""
         kind = node.op.removeprefix("Ref")
         if kind != node.op and kind not in _VALUES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core.files import tensor_proto
 
 
@@ -45,7 +46,7 @@ def _node_equal(a: Any, b: Any, nan_equal: bool) -> bool:
     return all(a.attr[key] == b.attr[key] or _constants_equal(a.attr[key], b.attr[key], nan_equal) for key in a.attr)
 
 
-def _inputs(node: Any) -> tuple[list[str], list[str]]:
+def _inputs(node: protos.NodeDef) -> tuple[list[str], list[str]]:
     data = [name for name in node.input if not name.startswith("^")]
     return data, sorted(name for name in node.input if name.startswith("^"))
 

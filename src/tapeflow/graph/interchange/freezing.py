@@ -56,7 +56,7 @@ def convert_variables_to_constants(
 
 def convert_variables_to_constants_from_session_graph(
     session: Any,
-    graph_def: Any,
+    graph_def: protos.GraphDef,
     output_node_names: Sequence[str],
     variable_names_allowlist: Sequence[str] | None = None,
     variable_names_denylist: Sequence[str] | None = None,
@@ -67,7 +67,7 @@ def convert_variables_to_constants_from_session_graph(
     )
 
 
-def freeze(graph_def: Any, values: Mapping[str, Any]) -> Any:
+def freeze(graph_def: protos.GraphDef, values: Mapping[str, Any]) -> Any:
     """A GraphDef in which some nodes are constants; where they gave handles of variables, functions take the values.
 
     Args:
@@ -125,7 +125,7 @@ def _values(sess: Any, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _as_constant(node: Any, value: Any) -> None:
+def _as_constant(node: protos.NodeDef, value: Any) -> None:
     name = node.name
     node.Clear()
     node.name, node.op = name, "Const"
@@ -137,7 +137,7 @@ _LISTS_OF_TYPES = {"If": "Tin", "StatelessIf": "Tin", "Case": "Tin", "StatelessC
                    "StatelessWhile": "T", "PartitionedCall": "Tin", "StatefulPartitionedCall": "Tin"}  # fmt: skip
 
 
-def _as_read(node: Any, types: dict[int, int], library: Any) -> Any:
+def _as_read(node: protos.NodeDef, types: dict[int, int], library: Any) -> Any:
     """Lets a node take values where it took handles; `types` are those of these inputs.
 
     Returns:
@@ -194,7 +194,7 @@ def _as_read(node: Any, types: dict[int, int], library: Any) -> Any:
     return None
 
 
-def _keep(node: Any, types: dict[str, int]) -> None:
+def _keep(node: protos.NodeDef, types: dict[str, int]) -> None:
     extra = {key: attr for key, attr in node.attr.items() if key == "_class"}
     node.ClearField("attr")
     for key, attr in extra.items():

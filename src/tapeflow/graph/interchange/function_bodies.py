@@ -90,7 +90,7 @@ class Functions:
         """The number of arguments of a function. Raises ValueError if there is none of this name."""
         return len(self.definition(name).signature.input_arg)
 
-    def gradient_of(self, node: Any) -> str | None:
+    def gradient_of(self, node: protos.NodeDef) -> str | None:
         """The name of the function that a node has for its gradient; None if there is none."""
         return None if self.gradients is None else self.gradients.function_of(node)
 
@@ -238,7 +238,7 @@ class _Builder:
         attrs = self.definition.arg_attr[i].attr if i in self.definition.arg_attr else {}
         return attrs[name] if name in attrs else protos.AttrValue()
 
-    def _add(self, node: Any) -> None:
+    def _add(self, node: protos.NodeDef) -> None:
         inputs = [self._tensor(text, node.name) for text in node.input if not text.startswith("^")]
         op = self.maker.make(node, inputs, node.name)
         for text in node.input:

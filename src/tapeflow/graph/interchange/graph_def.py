@@ -117,7 +117,7 @@ def reference(tensor: SymbolicTensor) -> str:
 
 def write_node(
     op: Operation,
-    node: Any,
+    node: protos.NodeDef,
     function_name: Callable[[Any], str],
     refer: Callable[[SymbolicTensor], str],
     leading: Sequence[str] = (),
@@ -171,7 +171,7 @@ def write_node(
         node.attr[name].CopyFrom(attributes.guessed(value))
 
 
-def _write_table(table: Table, node: Any) -> None:
+def _write_table(table: Table, node: protos.NodeDef) -> None:
     node.op = "HashTableV2" if table.fixed else "MutableHashTableV2"
     if table.value_shape:
         node.op = "MutableHashTableOfTensorsV2"
@@ -181,7 +181,7 @@ def _write_table(table: Table, node: Any) -> None:
     node.attr["value_dtype"].type = table.value_dtype.as_datatype_enum
 
 
-def _add_shapes(op: Operation, node: Any) -> None:
+def _add_shapes(op: Operation, node: protos.NodeDef) -> None:
     shapes = (
         written_loops.shapes(op) if op.type == "While" else [TensorShape(y.shape_tuple) for y in op.outputs]
     )

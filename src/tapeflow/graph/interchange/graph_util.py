@@ -34,7 +34,7 @@ def node_name(text: str) -> str:
     return text.removeprefix("^").partition(":")[0]
 
 
-def _check(graph_def: Any) -> None:
+def _check(graph_def: protos.GraphDef) -> None:
     if getattr(getattr(graph_def, "DESCRIPTOR", None), "full_name", "") != "tensorflow.GraphDef":
         raise TypeError(
             f"graph_def must be a graph_pb2.GraphDef proto, but got type {type(graph_def)}."
@@ -146,7 +146,7 @@ def remove_training_nodes(input_graph, protected_nodes=None):
     return _without(made, through, protected | awaited | beside)
 
 
-def _without(graph_def: Any, gone: dict[str, str], protected: set[str]) -> Any:
+def _without(graph_def: protos.GraphDef, gone: dict[str, str], protected: set[str]) -> Any:
     """The nodes without some: who took the value of one takes its input, and no node waits for one.
 
     Args:

@@ -265,7 +265,7 @@ class _Importer:
         self.replaced |= {key, key[:-2]} if key.endswith(":0") else {key}
         return self.inputs[key]
 
-    def _check_colocation(self, node: Any, known: set[str]) -> None:
+    def _check_colocation(self, node: protos.NodeDef, known: set[str]) -> None:
         for group in node.attr["_class"].list.s if "_class" in node.attr else ():
             other = group.decode(errors="replace").removeprefix("loc:@")
             if group.startswith(b"loc:@") and other not in known:
@@ -273,7 +273,7 @@ class _Importer:
                     f"Node '{node.name}' expects to be colocated with unknown node '{other}'"
                 )
 
-    def _add(self, node: Any) -> None:
+    def _add(self, node: protos.NodeDef) -> None:
         name = self._free_name(f"{self.prefix}/{node.name}" if self.prefix else node.name)
         inputs = [self._input(node, text) for text in node.input if not text.startswith("^")]
         op = self.maker.make(node, inputs, name)
@@ -306,7 +306,7 @@ class _Importer:
         if others:
             op.device = next((other.device for other in others if other.device), "")
 
-    def _input(self, node: Any, text: str) -> SymbolicTensor:
+    def _input(self, node: protos.NodeDef, text: str) -> SymbolicTensor:
         name, number = split_reference(text)
         key = f"{name}:{number}"
         if key in self.inputs:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
@@ -15,7 +16,7 @@ from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.variable import Variable
 
 
-def variables_of(graph_def: Any, value_of: Callable[[list[str], Any, Any], Any]) -> dict[str, Any]:
+def variables_of(graph_def: protos.GraphDef, value_of: Callable[[list[str], Any, Any], Any]) -> dict[str, Any]:
     """Variables by the name of the tensor of their handles, for a `GraphDef` without reference variables.
 
     Args:

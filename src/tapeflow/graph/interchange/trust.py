@@ -162,7 +162,7 @@ def _tensor(text: str) -> str:
     return name if number in ("", "0") else text
 
 
-def _check(node: Any, files: frozenset[int], where: str) -> None:
+def _check(node: protos.NodeDef, files: frozenset[int], where: str) -> None:
     if not op_defs.known(node.op):
         raise NotFoundError(
             node, None, f"Op type not registered '{node.op}' in the op table (node '{node.name}'{where})"
@@ -182,7 +182,7 @@ def _check(node: Any, files: frozenset[int], where: str) -> None:
     )  # fmt: skip
 
 
-def _reads_only(node: Any, files: frozenset[int]) -> bool:
+def _reads_only(node: protos.NodeDef, files: frozenset[int]) -> bool:
     """Whether all that a node does with files is to read one of the model's own."""
     row = REGISTRY.get(node.op)
     return row is not None and bool(row.reads) and row.inputs.index(row.reads) in files
@@ -223,7 +223,7 @@ def without_savers(meta: Any) -> Any:
     return made
 
 
-def _sources(node: Any) -> list[str]:
+def _sources(node: protos.NodeDef) -> list[str]:
     return [text.removeprefix("^").partition(":")[0] for text in node.input]
 
 
@@ -239,7 +239,7 @@ def _needed(nodes: Mapping[str, Any], ends: Iterable[str]) -> set[str]:
     return found
 
 
-def _is_harmless(checked: Checked, node: Any) -> bool:
+def _is_harmless(checked: Checked, node: protos.NodeDef) -> bool:
     try:
         checked.graph([node])
     except PermissionDeniedError:

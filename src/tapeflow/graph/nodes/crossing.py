@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.graph.nodes import python_ops
@@ -16,12 +17,15 @@ from tapeflow.ops.node_rows import NODES
 from tapeflow.ops.ragged import cross as ragged_cross
 from tapeflow.ops.ragged.tensor import RaggedTensor
 
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
+
 
 def _sparse(indices: Any, values: Any, shapes: Any) -> list[Any]:
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
 
 
-def _ragged_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _ragged_cross(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
         values, splits, indices, sparse, shapes, dense = NODES["RaggedCross"].grouped(attrs, given)
         ragged = [
@@ -43,7 +47,7 @@ def _hashing(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return {key: attrs[key] for key in ("hashed_output", "num_buckets", "hash_key")}
 
 
-def _sparse_cross(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _sparse_cross(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*given: Any) -> list[Any]:
         indices, values, shapes, dense, *sep = NODES[node.op].grouped(attrs, given)
         how = {"separator": sep[0][0].numpy().decode()} if sep else _hashing(attrs)

@@ -60,7 +60,7 @@ class NodeMaker:
         self.producer_defaults = producer_defaults or {}
         self.repeated = 0
 
-    def check_known(self, node: Any) -> None:
+    def check_known(self, node: protos.NodeDef) -> None:
         """Raises NotFoundError or UnimplementedError for an op that cannot be made."""
         kind = node.op
         if not (op_defs.has_row(kind) or kind in SPECIAL or kind in self.functions):
@@ -76,7 +76,7 @@ class NodeMaker:
                 "contrib ops are lazily registered when the module is first accessed.",
             )  # fmt: skip
 
-    def make(self, node: Any, inputs: Sequence[SymbolicTensor], name: str) -> Operation:
+    def make(self, node: protos.NodeDef, inputs: Sequence[SymbolicTensor], name: str) -> Operation:
         """The operation, named `name`.
 
         Raises ValueError for attrs and inputs that are wrong.
@@ -113,7 +113,7 @@ class NodeMaker:
         self._finish(op, node, definition)
         return op
 
-    def _finish(self, op: Operation, node: Any, definition: Any) -> None:
+    def _finish(self, op: Operation, node: protos.NodeDef, definition: Any) -> None:
         known = {a.name for a in definition.attr} if definition is not None else ()
         defaults = self.producer_defaults.get(node.op, {})
         for key, attr in node.attr.items():
@@ -129,7 +129,7 @@ class NodeMaker:
             op.device = given.make_merged_spec(around).to_string()
 
     def _attrs(
-        self, node: Any, definition: Any, inputs: Sequence[Any], name: str
+        self, node: protos.NodeDef, definition: Any, inputs: Sequence[Any], name: str
     ) -> dict[str, Any]:
         """The values of all attrs of the definition; defaults and types of inputs where they were left out."""
         values: dict[str, Any] = {}
@@ -159,7 +159,7 @@ class NodeMaker:
                 values[attr] = found[attr]
         return values
 
-    def _value(self, node: Any, attr: Any, definition: Any, name: str) -> Any:
+    def _value(self, node: protos.NodeDef, attr: Any, definition: Any, name: str) -> Any:
         proto = node.attr[attr.name]
         if attr.type == "tensor" and proto.tensor.dtype == dtypes.resource.as_datatype_enum:
             return handle_of(None)  # what it stood for was in another process
@@ -218,7 +218,7 @@ class NodeMaker:
         return body
 
     def call(
-        self, node: Any, inputs: Sequence[Any], name: str, values: dict[str, Any]
+        self, node: protos.NodeDef, inputs: Sequence[Any], name: str, values: dict[str, Any]
     ) -> Operation:
         """A call of a function: `PartitionedCall`, whatever it was written as."""
         body = self.body(values["f"], inputs, values.get("Tout"), name)

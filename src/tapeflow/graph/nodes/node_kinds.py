@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.tensor_shape import TensorShape
@@ -16,6 +17,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
 from tapeflow.ops.control.grouping import NoOp
 from tapeflow.ops.state.resource import VarHandleOp
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Operation]
 SPECIAL: dict[str, _Maker] = {}
@@ -38,7 +42,7 @@ def _tuple(shape: TensorShape) -> tuple[int | None, ...] | None:
 
 
 @makes("Const")
-def _const(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _const(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     value = values["value"]
     if value.dtype != values["dtype"]:
         raise ValueError(
@@ -50,7 +54,7 @@ def _const(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
 
 @makes("Placeholder", "PlaceholderV2")
 def _placeholder(
-    maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
+    maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]
 ) -> Operation:
     shape = _tuple(values["shape"])
     if shape == () and node.op == "Placeholder" and maker.producer < 24:
@@ -60,7 +64,7 @@ def _placeholder(
 
 @makes("PlaceholderWithDefault")
 def _placeholder_with_default(
-    maker: Any, node: Any, inputs: Any, name: str, values: Any
+    maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: Any
 ) -> Operation:
     op = _plain(maker, node.op, inputs, name, {"dtype": values["dtype"], "shape": values["shape"]})
     op.add_output(values["dtype"], _tuple(values["shape"]))
@@ -68,18 +72,18 @@ def _placeholder_with_default(
 
 
 def _plain(
-    maker: Any, kind: str, inputs: Sequence[Any], name: str, attrs: dict[str, Any]
+    maker: NodeMaker, kind: str, inputs: Sequence[Any], name: str, attrs: dict[str, Any]
 ) -> Operation:
     return maker.graph.add(kind, None, tuple(inputs), (None,) * len(inputs), attrs, name + "/")
 
 
 @makes(NoOp.name, "ControlTrigger")
-def _no_op(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _no_op(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return _plain(maker, NoOp.name, inputs, name, {})
 
 
 @makes("IdentityN")
-def _identity_n(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _identity_n(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     op = _plain(maker, "IdentityN", inputs, name, {})
     for x in inputs:
         op.add_output(x.dtype, x.shape_tuple)
@@ -88,7 +92,7 @@ def _identity_n(maker: Any, node: Any, inputs: Any, name: str, values: dict[str,
 
 @makes(VarHandleOp.name)
 def _variable_handle(
-    maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]
+    maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]
 ) -> Operation:
     op = _plain(maker, VarHandleOp.name, (), name, values)
     handle: Any = op.add_output(dtypes.resource, ())
@@ -100,12 +104,12 @@ def _variable_handle(
 
 
 @makes("Assert")
-def _assert(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _assert(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return python_ops.assertion(inputs[0], inputs[1:], values["summarize"], name + "/")
 
 
 @makes("EagerPyFunc", "PyFunc", "PyFuncStateless")
-def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _python(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     op = python_ops.again(node.op, values["token"], inputs, name + "/")
     if op is not None:
         return op
@@ -118,12 +122,12 @@ def _python(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
 
 
 @makes("PartitionedCall", "StatefulPartitionedCall")
-def _call(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _call(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return maker.call(node, inputs, name, values)
 
 
 @makes("If", "StatelessIf", "Case", "StatelessCase")
-def _branches(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _branches(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     case = node.op.endswith("Case")
     functions = values["branches"] if case else [values["then_branch"], values["else_branch"]]
     if not functions:
@@ -154,7 +158,7 @@ def _shapes(values: dict[str, Any], count: int) -> list[TensorShape] | None:
 
 
 @makes("While", "StatelessWhile")
-def _while(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _while(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     kinds = values["T"]
     cond = maker.body(values["cond"], inputs, [dtypes.bool], name)
     body = maker.body(values["body"], inputs, kinds, name)

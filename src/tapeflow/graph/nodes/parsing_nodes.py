@@ -6,10 +6,11 @@ Here each feature is a row of its own, so a node calls the rows of its features.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
@@ -27,6 +28,9 @@ from tapeflow.ops.io.example_rows import (
     ParseSequenceSparseList,
 )
 from tapeflow.ops.node_rows import NODES
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 _Features = Callable[[dict[str, list[Any]], dict[str, Any]], dict[str, Any]]
 
@@ -225,7 +229,7 @@ _FEATURES: dict[str, _Features] = {
 }
 
 
-def _imported(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _imported(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     if attrs.get("feature_list_ragged_value_types"):
         raise UnimplementedError(
             node, None, f"Node '{name}' ({node.op}) parses lists of features as ragged tensors, which is not supported."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.nodes import python_ops
@@ -12,6 +13,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.ops.array.sizes import Size
 from tapeflow.ops.ragged.tensor import RaggedTensor
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 _KIND = "RaggedTensorToTensor"
 _SPARSE = "RaggedTensorToSparse"
@@ -37,7 +41,7 @@ def _made(values: Any, kinds: list[str], parts: list[Any]) -> Any:
     return values
 
 
-def _to_tensor(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _to_tensor(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     kinds = attrs["row_partition_types"]
 
     def run(shape: Any, values: Any, default: Any, *parts: Any) -> list[Any]:
@@ -53,7 +57,7 @@ def _to_tensor(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, A
     return python_ops.node(_KIND, run, inputs, outputs, name + "/", False, **attrs)
 
 
-def _to_sparse(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _to_sparse(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     def run(*parts: Any) -> list[Any]:
         *splits, values = parts
         found = RaggedTensor.from_nested_row_splits(values, splits).to_sparse()

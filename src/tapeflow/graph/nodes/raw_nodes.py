@@ -69,7 +69,7 @@ class Call(NamedTuple):
       functions: of its attrs.
     """
 
-    node: Any
+    node: protos.NodeDef
     inputs: list[Any]
     functions: _Given
 

@@ -6,8 +6,9 @@ Here each column is a row of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.nodes.node_kinds import SPECIAL
@@ -16,6 +17,9 @@ from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import planning
 from tapeflow.ops.io.csv import decode_csv
 from tapeflow.ops.io.proto_messages import decode_proto, encode_proto
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 
 def _csv(inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, list[Any]]:
@@ -66,7 +70,7 @@ def make(kind: str, inputs: Sequence[Any], name: str, attrs: dict[str, Any]) -> 
     return python_ops.node(kind, run, inputs, outputs, name, False, **attrs)
 
 
-def _imported(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _imported(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     return make(node.op, inputs, name + "/", attrs)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.graph.build import building
 from tapeflow.graph.nodes.node_kinds import SPECIAL, _variable_handle, makes
 from tapeflow.graph.op_defs import messages as op_defs
@@ -17,6 +18,9 @@ from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 from tapeflow.ops.table import REGISTRY
 from tapeflow.ops.validate import type_text
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 if TYPE_CHECKING:
     from tapeflow.graph.graph import Graph
@@ -39,7 +43,7 @@ def check_reference(kind: str, argument: Any, value: Any) -> None:
         )
 
 
-def _handles(node: Any, inputs: Any) -> list[Any]:
+def _handles(node: protos.NodeDef, inputs: Any) -> list[Any]:
     """The inputs, with the handles of variables for references."""
     found = []
     for i, (argument, x) in enumerate(zip(op_defs.schema(node.op).inputs, inputs, strict=True)):
@@ -62,7 +66,7 @@ def _read(graph: Graph, handle: Any, dtype: Any, name: str) -> Operation:
 
 
 @makes("Variable", "VariableV2", "TemporaryVariable")
-def _variable(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _variable(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     shared = values.get("shared_name") or values.get("var_name") or name
     attrs = {"container": values.get("container", ""), "shared_name": shared, "dtype": values["dtype"],
              "shape": values["shape"]}  # fmt: skip
@@ -71,7 +75,7 @@ def _variable(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, A
     return _read(maker.graph, handle.outputs[0], values["dtype"], name)
 
 
-def _update(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _update(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     """The update of the variable, and what reads it after that."""
     sources = [x.op for x, own in zip(inputs, op_defs.schema(node.op).inputs, strict=True) if own.is_ref]
     handles = _handles(node, inputs)
@@ -82,18 +86,20 @@ def _update(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any
 
 
 @makes("CountUpTo")
-def _count(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _count(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     return _row(maker.graph, ResourceCountUpTo, _handles(node, inputs), values, name)
 
 
 @makes("RefIdentity", "DestroyTemporaryVariable", "DebugGradientRefIdentity")
-def _identity(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _identity(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
     with maker.graph.control_dependencies([inputs[0].op]):
         return _read(maker.graph, _handles(node, inputs)[0], inputs[0].dtype, name)
 
 
 @makes("IsVariableInitialized")
-def _is_initialized(maker: Any, node: Any, inputs: Any, name: str, values: dict[str, Any]) -> Operation:
+def _is_initialized(
+    maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, values: dict[str, Any]
+) -> Operation:
     return _row(maker.graph, VarIsInitializedOp, _handles(node, inputs), {}, name)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -18,6 +19,9 @@ from tapeflow.graph.run import planning
 from tapeflow.ops.control import printing as output
 from tapeflow.ops.string import joining
 from tapeflow.ops.string.rows import attr_bytes
+
+if TYPE_CHECKING:
+    from tapeflow.graph.nodes.from_node_def import NodeMaker
 
 
 def string_format(
@@ -97,7 +101,7 @@ for _kind in ("StringFormat", "PrintV2", "Print"):
 
 
 @makes("StringFormat")
-def _string_format(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _string_format(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     places = len(_split(attrs["template"], attrs["placeholder"])) - 1
     if places != len(inputs):
         raise ValueError(
@@ -107,7 +111,7 @@ def _string_format(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[st
 
 
 @makes("PrintV2")
-def _print(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _print(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     stream = attrs["output_stream"]
     if not (stream in ("stderr", "stdout") or output.is_named(stream)):
         raise ValueError(f"Node '{name}' (PrintV2): Unknown output stream: {stream}")
@@ -115,5 +119,5 @@ def _print(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any])
 
 
 @makes("Print")
-def _print_beside(maker: Any, node: Any, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
+def _print_beside(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
     return print_beside(inputs[0], inputs[1:], attrs["message"], attrs["first_n"], attrs["summarize"], name + "/").op

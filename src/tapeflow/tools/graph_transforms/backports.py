@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.ops.array.joining import Concat, ConcatV2
 from tapeflow.tools.graph_transforms.registry import Call, transform
 from tapeflow.tools.nodes import Nodes, constant
 
 
 @transform
-def backport_concatv2(graph_def: Any, call: Call) -> Any:
+def backport_concatv2(graph_def: protos.GraphDef, call: Call) -> Any:
     """Concatenate by the op that takes the axis first."""
     nodes = Nodes(graph_def)
     for node in nodes:
@@ -25,7 +26,7 @@ def backport_concatv2(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def backport_tensor_array_v3(graph_def: Any, call: Call) -> Any:
+def backport_tensor_array_v3(graph_def: protos.GraphDef, call: Call) -> Any:
     """Use the ops of arrays of tensors of the second version, which have no flow of their own."""
     nodes, flows = Nodes(graph_def), {}
     for node in nodes:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 from tapeflow.tools.nodes import Nodes, constant, made, value_of
 
@@ -27,7 +28,7 @@ def scaled(layer: Any, weights: np.ndarray, scale: np.ndarray) -> np.ndarray:
 
 
 @transform
-def fold_batch_norms(graph_def: Any, call: Call) -> Any:
+def fold_batch_norms(graph_def: protos.GraphDef, call: Call) -> Any:
     """Multiply the weights of a convolution or product by the constant that its result is multiplied by.
 
     Raises InvalidArgumentError for a constant that is not one number for each channel.
@@ -51,7 +52,7 @@ def fold_batch_norms(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def fold_old_batch_norms(graph_def: Any, call: Call) -> Any:
+def fold_old_batch_norms(graph_def: protos.GraphDef, call: Call) -> Any:
     """Take batch normalization by one op into the convolution before it, which gets a bias.
 
     There may be a `BatchToSpaceND`, or the concatenation of two convolutions, between both.
@@ -75,7 +76,7 @@ def fold_old_batch_norms(graph_def: Any, call: Call) -> Any:
     return nodes.graph_def()
 
 
-def scale_and_offset(node: Any, parameters: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def scale_and_offset(node: protos.NodeDef, parameters: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     """What batch normalization multiplies by, and adds."""
     values = [value_of(each) for each in parameters]
     if node.op == "BatchNormWithGlobalNormalization":
@@ -106,14 +107,14 @@ def _with_bias(nodes: Nodes, layer: Any, name: str, scale: np.ndarray, offset: n
     nodes.put(constant(weights.name, scaled(layer, value_of(weights), scale)), bias, add)
 
 
-def _after_layer(nodes: Nodes, node: Any, layer: Any, parameters: list[Any]) -> bool:
+def _after_layer(nodes: Nodes, node: protos.NodeDef, layer: Any, parameters: list[Any]) -> bool:
     if not _is_layer(nodes, layer):
         return False
     _with_bias(nodes, layer, node.name, *scale_and_offset(node, parameters))
     return True
 
 
-def _after_batch_to_space(nodes: Nodes, node: Any, spread: Any, parameters: list[Any]) -> bool:
+def _after_batch_to_space(nodes: Nodes, node: protos.NodeDef, spread: Any, parameters: list[Any]) -> bool:
     inside = nodes.inputs(spread, _CONVOLUTIONS, "Const", "Const") if spread.op == "BatchToSpaceND" else None
     if inside is None or not nodes.only_here(inside[0]) or not _is_layer(nodes, inside[0]):
         return False
@@ -125,7 +126,7 @@ def _after_batch_to_space(nodes: Nodes, node: Any, spread: Any, parameters: list
     return True
 
 
-def _after_concatenation(nodes: Nodes, node: Any, joined: Any, parameters: list[Any]) -> bool:
+def _after_concatenation(nodes: Nodes, node: protos.NodeDef, joined: Any, parameters: list[Any]) -> bool:
     inside = nodes.inputs(joined, _CONVOLUTIONS, _CONVOLUTIONS, "Const") if joined.op == "ConcatV2" else None
     if inside is None or not nodes.only_here(*inside[:2]) or not all(_is_layer(nodes, x) for x in inside[:2]):
         return False

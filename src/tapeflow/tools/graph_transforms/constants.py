@@ -24,7 +24,7 @@ def _weights(nodes: Nodes, least: int) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 @transform
-def round_weights(graph_def: Any, call: Call) -> Any:
+def round_weights(graph_def: protos.GraphDef, call: Call) -> Any:
     """Let constants of at least 16 floats have only `num_steps` (256) values."""
     nodes, steps = Nodes(graph_def), call.whole("num_steps", 256)
     for node, value in _weights(nodes, 16):
@@ -46,7 +46,7 @@ def _range(value: np.ndarray) -> tuple[np.float32, np.float32]:
 
 
 @transform
-def quantize_weights(graph_def: Any, call: Call) -> Any:
+def quantize_weights(graph_def: protos.GraphDef, call: Call) -> Any:
     """Keep constants of at least `minimum_size` (1024) floats as integers of 8 bits, which nodes make floats of."""
     nodes = Nodes(graph_def)
     for node, value in _weights(nodes, call.whole("minimum_size", 1024)):

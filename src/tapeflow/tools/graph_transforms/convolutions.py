@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core.dtypes import int32
 from tapeflow.tools.graph_transforms.registry import Call, transform
 from tapeflow.tools.nodes import Nodes, constant, made, value_of
 
 
 @transform
-def flatten_atrous_conv(graph_def: Any, call: Call) -> Any:
+def flatten_atrous_conv(graph_def: protos.GraphDef, call: Call) -> Any:
     """Replace a convolution between `SpaceToBatchND` and `BatchToSpaceND` by one whose filter has holes of zeros."""
     nodes = Nodes(graph_def, call.ends)
     for node in nodes:
@@ -40,24 +41,24 @@ def flatten_atrous_conv(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def fuse_resize_pad_and_conv(graph_def: Any, call: Call) -> Any:
+def fuse_resize_pad_and_conv(graph_def: protos.GraphDef, call: Call) -> Any:
     """Join a resize by lines, a mirrored border and a convolution."""
     return _fused(graph_def, call.ends, resize=True, pad=True)
 
 
 @transform
-def fuse_resize_and_conv(graph_def: Any, call: Call) -> Any:
+def fuse_resize_and_conv(graph_def: protos.GraphDef, call: Call) -> Any:
     """Join a resize by lines and a convolution."""
     return _fused(graph_def, call.ends, resize=True, pad=False)
 
 
 @transform
-def fuse_pad_and_conv(graph_def: Any, call: Call) -> Any:
+def fuse_pad_and_conv(graph_def: protos.GraphDef, call: Call) -> Any:
     """Join a mirrored border and a convolution."""
     return _fused(graph_def, call.ends, resize=False, pad=True)
 
 
-def _fused(graph_def: Any, kept: set[str], resize: bool, pad: bool) -> Any:
+def _fused(graph_def: protos.GraphDef, kept: set[str], resize: bool, pad: bool) -> Any:
     nodes = Nodes(graph_def, kept)
     for node in nodes:
         if node.op != "Conv2D":

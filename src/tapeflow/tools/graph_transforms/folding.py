@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core.errors import OpError
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange.graph_util import node_name
@@ -21,7 +22,7 @@ _NEVER = ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Const", "En
 
 
 @transform
-def fold_constants(graph_def: Any, call: Call) -> Any:
+def fold_constants(graph_def: protos.GraphDef, call: Call) -> Any:
     """Replace nodes by constants that have their names, where no input, effect or chance takes part in them.
 
     `exclude_op` and `exclude_node` name what stays; `max_constant_size_in_bytes` (10 MiB) limits what is made;
@@ -45,7 +46,7 @@ def fold_constants(graph_def: Any, call: Call) -> Any:
     return nodes.graph_def()
 
 
-def _without_shapes(graph_def: Any) -> Any:
+def _without_shapes(graph_def: protos.GraphDef) -> Any:
     result = type(graph_def)()
     result.CopyFrom(graph_def)
     for node in result.node:

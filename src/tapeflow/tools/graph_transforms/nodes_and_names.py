@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.graph.interchange.graph_util import node_name
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
@@ -12,7 +13,7 @@ from tapeflow.tools.graph_transforms.registry import Call, invalid, transform
 _LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _each(graph_def: Any, change: Callable[[Any], None]) -> Any:
+def _each(graph_def: protos.GraphDef, change: Callable[[Any], None]) -> Any:
     """A copy of a `GraphDef` whose nodes are changed."""
     result = type(graph_def)()
     result.CopyFrom(graph_def)
@@ -22,7 +23,7 @@ def _each(graph_def: Any, change: Callable[[Any], None]) -> Any:
 
 
 @transform
-def rename_attribute(graph_def: Any, call: Call) -> Any:
+def rename_attribute(graph_def: protos.GraphDef, call: Call) -> Any:
     """Give an attr another name, in all nodes or those of `op_name`."""
     old, new = call.only("old_attribute_name", "new_attribute_name")
     op = call.text("op_name", "*")
@@ -36,7 +37,7 @@ def rename_attribute(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def remove_attribute(graph_def: Any, call: Call) -> Any:
+def remove_attribute(graph_def: protos.GraphDef, call: Call) -> Any:
     """Drop an attr, in all nodes or those of `op_name`."""
     (name,) = call.only("attribute_name")
     op = call.text("op_name", "*")
@@ -44,7 +45,7 @@ def remove_attribute(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def set_device(graph_def: Any, call: Call) -> Any:
+def set_device(graph_def: protos.GraphDef, call: Call) -> Any:
     """Place all nodes on `device`; `if_default`: only those that have none."""
     device, only_unset = call.text("device"), call.flag("if_default", False)
 
@@ -56,13 +57,13 @@ def set_device(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def remove_device(graph_def: Any, call: Call) -> Any:
+def remove_device(graph_def: protos.GraphDef, call: Call) -> Any:
     """Place no node on a device."""
     return _each(graph_def, lambda node: node.ClearField("device"))
 
 
 @transform
-def rename_op(graph_def: Any, call: Call) -> Any:
+def rename_op(graph_def: protos.GraphDef, call: Call) -> Any:
     """Give the nodes of an op another one."""
     old, new = call.only("old_op_name", "new_op_name")
 
@@ -74,7 +75,7 @@ def rename_op(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def rename_node(graph_def: Any, call: Call) -> Any:
+def rename_node(graph_def: protos.GraphDef, call: Call) -> Any:
     """Give one node another name."""
     old, new = call.only("old_node_name", "new_node_name")
     if any(node.name == new for node in graph_def.node):
@@ -82,7 +83,7 @@ def rename_node(graph_def: Any, call: Call) -> Any:
     return _renamed(graph_def, {old: new})
 
 
-def _renamed(graph_def: Any, names: dict[str, str]) -> Any:
+def _renamed(graph_def: protos.GraphDef, names: dict[str, str]) -> Any:
     def change(node):
         node.name = names.get(node.name, node.name)
         for i, text in enumerate(node.input):
@@ -95,7 +96,7 @@ def _renamed(graph_def: Any, names: dict[str, str]) -> Any:
 
 
 @transform
-def obfuscate_names(graph_def: Any, call: Call) -> Any:
+def obfuscate_names(graph_def: protos.GraphDef, call: Call) -> Any:
     """Give all nodes but inputs and outputs the shortest names that are free, which say nothing."""
     names, number, kept = {}, 0, call.ends
     for node in graph_def.node:
@@ -114,7 +115,7 @@ def _in_letters(number: int) -> str:
 
 
 @transform
-def remove_control_dependencies(graph_def: Any, call: Call) -> Any:
+def remove_control_dependencies(graph_def: protos.GraphDef, call: Call) -> Any:
     """Let no node wait for another that it takes no value of."""
 
     def change(node):
@@ -126,7 +127,7 @@ def remove_control_dependencies(graph_def: Any, call: Call) -> Any:
 
 
 @transform
-def add_default_attributes(graph_def: Any, call: Call) -> Any:
+def add_default_attributes(graph_def: protos.GraphDef, call: Call) -> Any:
     """Write the attrs that nodes leave out because they have their defaults.
 
     Raises InvalidArgumentError for an op that is not known.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core.dtypes import DType, float32, int32, qint32, quint8
 from tapeflow.ops.all_rows import load_all_rows
 from tapeflow.ops.array.layout import Reshape
@@ -51,7 +52,7 @@ _MODE: dict[str, Any] = {"T": quint8, "mode": "MIN_FIRST"}
 
 
 @transform
-def quantize_nodes(graph_def: Any, call: Call) -> Any:
+def quantize_nodes(graph_def: protos.GraphDef, call: Call) -> Any:
     """Compute in integers of 8 bits what has an op for them; ranges are measured where nothing says them.
 
     `input_min` and `input_max` say the range of the placeholders, which take integers then; `fallback_min` and
@@ -101,7 +102,9 @@ def _quantize_placeholders(nodes: Nodes, limits: tuple[float, float]) -> None:
         nodes.put(made(Dequantize.name, made_float, [name, *ends], **_MODE))
 
 
-def _quantize(nodes: Nodes, node: Any, counterpart: _Counterpart, fallback: tuple[float, float] | None) -> None:
+def _quantize(
+    nodes: Nodes, node: protos.NodeDef, counterpart: _Counterpart, fallback: tuple[float, float] | None
+) -> None:
     """Put the counterpart of an operation between conversions; the last one has the operation's name."""
     prefix, values = f"{node.name}_eightbit", data_inputs(node)
     waits = list(node.input[len(values) :])

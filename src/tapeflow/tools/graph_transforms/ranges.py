@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.gfile import GFile
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.quantize.arithmetic import RequantizationRange
@@ -18,7 +19,7 @@ _RANGE = re.compile(r"([^;]*)__print__;__requant_min_max:\[([^\]]*)\]\[([^\]]*)\
 
 
 @transform
-def insert_logging(graph_def: Any, call: Call) -> Any:
+def insert_logging(graph_def: protos.GraphDef, call: Call) -> Any:
     """Print the outputs of nodes: of those of each `op`, and of those whose names begin with each `prefix`.
 
     `message` comes first, after the op if `show_op`, and the name if `show_name`; `first_n` and `summarize` are those
@@ -53,7 +54,7 @@ def insert_logging(graph_def: Any, call: Call) -> Any:
     return nodes.graph_def()
 
 
-def _output_types(node: Any) -> list[int]:
+def _output_types(node: protos.NodeDef) -> list[int]:
     """The numbers of the dtypes of a node's outputs."""
     if not op_defs.known(node.op):
         raise invalid(f"Op type not registered '{node.op}'")
@@ -74,7 +75,7 @@ def _output_types(node: Any) -> list[int]:
 
 
 @transform
-def freeze_requantization_ranges(graph_def: Any, call: Call) -> Any:
+def freeze_requantization_ranges(graph_def: protos.GraphDef, call: Call) -> Any:
     """Replace each `RequantizationRange` by the range that it had in a run, of which `min_max_log_file` is the log.
 
     The run printed the ranges by `insert_logging(op=RequantizationRange, show_name=true,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.checkpoint import slices
 from tapeflow.checkpoint.first_format import Reader, reader_of
 from tapeflow.core import dtypes
@@ -34,7 +35,7 @@ _RESTORING = re.compile(r"save[^/]*/Assign[^/]*")
 
 
 @transform
-def sparsify_gather(graph_def: Any, call: Call) -> Any:
+def sparsify_gather(graph_def: protos.GraphDef, call: Call) -> Any:
     """Look rows up in tables of those that are not 0, where they are gathered from weights of shape [N, 1].
 
     `input_checkpoint` names the checkpoint that has the values of variables. The tables are filled by the node that
@@ -174,7 +175,7 @@ def _drop(nodes: Nodes, read: str, weights: str) -> None:
     nodes.prune(text for text in others if node_name(text) not in gone)
 
 
-def _without(node: Any, gone: set[str], others: list[str]) -> None:
+def _without(node: protos.NodeDef, gone: set[str], others: list[str]) -> None:
     """Take nodes that are gone out of the inputs of another; one value is not joined to anything."""
     left = [text for text in node.input if node_name(text) not in gone]
     if len(left) == len(node.input):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.graph.interchange.graph_util import node_name
 from tapeflow.graph.interchange.references import topological
@@ -14,7 +15,7 @@ from tapeflow.tools.nodes import Nodes, data_inputs, made
 
 
 @transform
-def strip_unused_nodes(graph_def: Any, call: Call) -> Any:
+def strip_unused_nodes(graph_def: protos.GraphDef, call: Call) -> Any:
     """Keep what the outputs need of the inputs; inputs become placeholders.
 
     `type` and `shape` are those of placeholders; `name` with `type_for_name` or `shape_for_name` says them for one.
@@ -67,7 +68,7 @@ def _of_name(call: Call, name: str, what: str, default: str | None) -> str | Non
 
 
 @transform
-def remove_nodes(graph_def: Any, call: Call) -> Any:
+def remove_nodes(graph_def: protos.GraphDef, call: Call) -> Any:
     """Drop the nodes of each `op`: who used one uses its first input. `max_inputs`: how many inputs they may have."""
     if "op" not in call.parameters:
         raise invalid("remove_nodes expects at least one 'op' argument, e.g. remove_nodes(op=Identity)")
@@ -117,7 +118,7 @@ def _through(removed: dict[str, str], name: str, output: int) -> str | None:
 
 
 @transform
-def merge_duplicate_nodes(graph_def: Any, call: Call) -> Any:
+def merge_duplicate_nodes(graph_def: protos.GraphDef, call: Call) -> Any:
     """Let one node stand for all that compute the same; inputs, outputs and nodes with effects stay."""
     ends = call.ends
     while True:
@@ -148,7 +149,7 @@ def _first_of(same: dict[str, str], name: str, output: int) -> str | None:
 
 
 @transform
-def sort_by_execution_order(graph_def: Any, call: Call) -> Any:
+def sort_by_execution_order(graph_def: protos.GraphDef, call: Call) -> Any:
     """Put each node after those that it needs.
 
     Raises InvalidArgumentError for a graph with a cycle other than a loop's.

@@ -23,7 +23,7 @@ _KINDS = frozenset({
 })  # fmt: skip
 
 
-def functionalized(graph_def: Any) -> Any:
+def functionalized(graph_def: protos.GraphDef) -> Any:
     """The `GraphDef` with `If` and `While` nodes; the same object if nothing in it, or its functions, is to be changed.
 
     Raises:

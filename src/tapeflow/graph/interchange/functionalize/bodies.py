@@ -25,7 +25,7 @@ _INPUTS |= {f"Ref{kind}": _INPUTS[kind] for kind in ("Switch", "Enter", "Exit", 
 _OUTPUTS |= {f"Ref{kind}": _OUTPUTS[kind] for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration")}
 
 
-def refuse(node: Any, why: str) -> UnimplementedError:
+def refuse(node: protos.NodeDef, why: str) -> UnimplementedError:
     """An error for control flow of 1.x that cannot be turned into functions."""
     return UnimplementedError(
         node, None,
@@ -45,12 +45,12 @@ def source(text: str) -> str:
     return split_reference(text)[0]
 
 
-def data(node: Any) -> list[str]:
+def data(node: protos.NodeDef) -> list[str]:
     """The references to tensors of a node."""
     return [plain(text) for text in node.input if not text.startswith("^")]
 
 
-def controls(node: Any) -> list[str]:
+def controls(node: protos.NodeDef) -> list[str]:
     """The names of the nodes that a node waits for."""
     return [text[1:] for text in node.input if text.startswith("^")]
 
@@ -165,10 +165,10 @@ class Nodes:
         """Lets `name` be the tensor `text`."""
         self.add(name, Identity.name, [text], waits, like).attr["T"].type = dtype
 
-    def set_inputs(self, node: Any, inputs: Sequence[str], waits: Iterable[str]) -> None:
+    def set_inputs(self, node: protos.NodeDef, inputs: Sequence[str], waits: Iterable[str]) -> None:
         node.input[:] = [*inputs, *(f"^{name}" for name in dict.fromkeys(waits))]
 
-    def forget_absent(self, node: Any) -> None:
+    def forget_absent(self, node: protos.NodeDef) -> None:
         """Takes out of the attr `_class` the nodes that are not among these."""
         if "_class" in node.attr:
             names = [each.removeprefix(b"loc:@").decode(errors="replace") for each in node.attr["_class"].list.s]
@@ -179,7 +179,7 @@ class Nodes:
 
     # What nodes give.
 
-    def outputs(self, node: Any) -> list[tuple[str, int, int]]:
+    def outputs(self, node: protos.NodeDef) -> list[tuple[str, int, int]]:
         """Name of the argument, number in it and dtype of each output of a node."""
         if node.op in _OUTPUTS:
             return [(name, 0, kind or node.attr["T"].type) for name, kind in _OUTPUTS[node.op]]
@@ -195,7 +195,7 @@ class Nodes:
             found += [(argument.name, i, kind) for i, kind in enumerate(kinds)]
         return found
 
-    def _signature(self, node: Any) -> tuple[Any, Callable[[str], Any]]:
+    def _signature(self, node: protos.NodeDef) -> tuple[Any, Callable[[str], Any]]:
         if node.op in self.bodies.signatures:
             return self.bodies.signatures[node.op], lambda name: node.attr[name]
         try:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.graph.interchange.functionalize.bodies import (
@@ -87,7 +88,7 @@ class _Branches:
 
     # Where each node belongs.
 
-    def _visit(self, node: Any) -> None:
+    def _visit(self, node: protos.NodeDef) -> None:
         if node.op == Identity.name:
             self._same[f"{node.name}:0"] = self._root(data(node)[0])
         case: _Case = {}
@@ -125,12 +126,12 @@ class _Branches:
             return {**case, self.preds[name]: text.endswith(":1")}
         return case
 
-    def _join(self, node: Any, case: _Case, other: _Case) -> None:
+    def _join(self, node: protos.NodeDef, case: _Case, other: _Case) -> None:
         for pred, value in other.items():
             if case.setdefault(pred, value) != value:
                 raise refuse(node, f"needs values of both branches of the condition on '{pred}'")
 
-    def _merged(self, node: Any) -> _Case:
+    def _merged(self, node: protos.NodeDef) -> _Case:
         inputs = [self.case_of(text) for text in data(node)]
         if len(inputs) != 2:
             raise refuse(node, f"has {len(inputs)} inputs instead of two")
@@ -145,7 +146,7 @@ class _Branches:
             self.ends[node.name] = pred
         return case
 
-    def _triggered(self, node: Any) -> _Case:
+    def _triggered(self, node: protos.NodeDef) -> _Case:
         """A `ControlTrigger` runs whether or not what it waits for did."""
         cases = [self.cases.get(name, {}) for name in controls(node)]
         return {p: value for p, value in cases[0].items() if all(c.get(p) is value for c in cases)} if cases else {}
@@ -355,7 +356,7 @@ class _If:
         for name, node in left.items():
             self._leave(name, node)
 
-    def _leave(self, name: str, node: Any) -> None:
+    def _leave(self, name: str, node: protos.NodeDef) -> None:
         """Lets a node that nothing uses keep its name."""
         nodes = self.nodes
         outputs = [self.moved[text] for text in self.kept if source(text) == name]

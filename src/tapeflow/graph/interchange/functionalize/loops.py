@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.graph.interchange.functionalize.bodies import Nodes, controls, data, refuse, source
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.ops.state.rows import ReadVariableOp
@@ -60,7 +61,7 @@ def _frames(nodes: Nodes) -> dict[tuple[str, ...], list[str]]:
     return found
 
 
-def _frame_of(node: Any, of: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _frame_of(node: protos.NodeDef, of: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     around = max((of[s] for s in map(source, node.input) if s in of), key=len, default=())
     if node.op in _ENTERS:
         return (*around, node.attr["frame_name"].s.decode(errors="replace"))
