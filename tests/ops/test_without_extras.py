@@ -33,7 +33,10 @@ def run(program):
 def test_every_module_is_imported():
     run("""
 import importlib, pkgutil
-need_extras = ("tapeflow.xla", "tapeflow.export.program", "tapeflow.export.stablehlo", "tapeflow.serving.")
+need_extras = (
+    "tapeflow.xla", "tapeflow.export.program", "tapeflow.export.stablehlo", "tapeflow.serving.",
+    "tapeflow.cluster.grpc_",
+)
 for module in pkgutil.walk_packages(tf.__path__, "tapeflow.", onerror=lambda name: None):
     if module.name.startswith(("tapeflow._onednn", *need_extras)) or module.name.endswith("__main__"):
         continue
