@@ -18,7 +18,8 @@ def requirements(name: str) -> Iterator[str]:
     own = project["project"]["name"] + "["
     for each in lists[name]:
         if each.startswith(own):
-            yield from requirements(each.removeprefix(own).rstrip("]"))
+            for extra in each.removeprefix(own).rstrip("]").split(","):
+                yield from requirements(extra)
         else:
             yield each
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 
@@ -89,18 +91,20 @@ class Progbar:
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         for name, value in values or ():
-            if self._is_stateful(name):
-                self._sums[name] = [float(value), 1]
+            value = float(np.mean(value))
+            # At the end Keras 3 is given what holds for all steps.
+            if self._is_stateful(name) or (finalize and not keras_2()):
+                self._sums[name] = [value, 1]
             else:
                 total = self._sums.setdefault(name, [0.0, 0])
                 weight = max(current - self._seen, 1)
-                total[0] += float(value) * weight
+                total[0] += value * weight
                 total[1] += weight
         self._seen = current
         now = time.time()
         if self._after_first is None and current > 0:
             self._after_first = (current, now)
-        if self.verbose == 0 or (self.verbose == 2 and not finalize):
+        if self.verbose == 0 or (self.verbose == 2 and not (finalize and (self.target or keras_2()))):
             return
         if not finalize and now - self._last < self.interval:
             return
@@ -149,7 +153,7 @@ class Progbar:
             parts.append(f"{dash}{_duration(per_step)}/{self.unit_name}")
         for name, (total, weight) in self._sums.items():
             mean = total / max(weight, 1)
-            size = abs(mean) if keras_2() else mean  # Keras 3 writes negative numbers with exponents
+            size = abs(mean) if bar or keras_2() else mean  # Keras 3 writes negative numbers of lines with exponents
             parts.append(f"- {name}: {mean:.4f}" if size > 1e-3 else f"- {name}: {mean:.4e}")
         if old:
             parts += [f"- {_duration(now - self._start)}/epoch", f"- {_duration(per_step)}/{self.unit_name}"]
