@@ -15,7 +15,7 @@ _LAZY_NAMES = {
     "create_local_cluster": "tapeflow.cluster.server",
     "get_temp_dir": "tapeflow.testing.case",
     "main": "tapeflow.testing.case",
-    "test_src_dir_path": "tapeflow.testing.case",
+    "test_src_dir_path": "tapeflow.testing.folders",
 }
 
 

@@ -10,8 +10,7 @@ REASONS: dict[str, str] = {
     "Layers of a quantized model beside those of the float one: not there yet":
         "lite.experimental.QuantizationDebug*",
     "TPUs are programmed through JAX here":
-        "tpu.PaddingSpec tpu.initialize_system "
-        "tpu.shutdown_system tpu.experimental.AdagradParameters "
+        "tpu.experimental.AdagradParameters "
         "tpu.experimental.AdamParameters tpu.experimental.FtrlParameters "
         "tpu.experimental.StochasticGradientDescentParameters tpu.experimental.embedding_column "
         "tpu.experimental.shared_embedding_columns",

@@ -116,11 +116,16 @@ _ARRAY = "the bytes of an array, of any content"
 _BYTES = "hands on the bytes as they are"
 _LITE = "tests/lite/test_interpreter.py"
 _SERVING = "tests/serving/test_fuzz.py"
+_CLUSTER = "tests/cluster/test_malformed_requests.py"
+_RAY = "what processes of one program give each other through Ray"
 NOT_HERE = {
     "alias/stand_ins.py read_file_to_string": _BYTES, "v1/resource_loader.py load_resource": _BYTES,
     "keras/utils/files.py validate_file": _BYTES,
     "api/generate.py _strings": "the package's own sources",
     "checkpoint/views.py ObjectGraphView.serialize_object_graph": _OWN,
+    "cluster/grpc_server.py _handler.<locals>.handle": _CLUSTER, "cluster/worker.py Worker.RegisterGraph": _CLUSTER,
+    "data/service/client.py from_dataset_id": _RAY, "data/shipping.py from_bytes": _RAY,
+    "distribute/parameter_servers/shipping.py Program.__init__": _RAY,
     "contrib/gan/eval/classifiers.py get_graph_def_from_resource": "as that of any file, for one of the program",
     "contrib/learn/preprocessing.py VocabularyProcessor.restore": "a pickle, for files that are trusted",
     "data/fingerprint.py fingerprint": _OWN, "xla/processes.py GroupStep._agreed": _OWN,

@@ -19,6 +19,7 @@ from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.autocast import AutoCastVariable
 from tapeflow.keras.engine.tracking import OwnWeights, is_metric, unique
 from tapeflow.keras.engine.weight import Weight, make_weight
+from tapeflow.keras.noise import NoiseSource
 from tapeflow.keras.random import SeedGenerator
 from tapeflow.ops.state.variable import Variable, VariableAggregation, VariableSynchronization
 
@@ -226,7 +227,7 @@ class LayerWeights:
         found = {}
         for value in self.__dict__.values():
             for each in value if type(value) in (list, tuple) else (value,):
-                generator = getattr(each, "_generator", each)
+                generator = each.generator if isinstance(each, NoiseSource) else each
                 if isinstance(generator, SeedGenerator):
                     found[id(generator)] = generator
         return list(found.values())
