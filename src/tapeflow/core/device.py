@@ -327,6 +327,11 @@ def soft_placement() -> bool:
     return _soft_placement
 
 
+def unknown(name: str) -> str:
+    """What an error says of a device that there is not: its name, and those that there are."""
+    return f"{name} unknown device. All available devices [{', '.join(device.name for device in devices())}]."
+
+
 def find(name: str | DeviceSpec | None) -> Device:
     """The device that a name, perhaps given only in part, means; the host for None or "".
 

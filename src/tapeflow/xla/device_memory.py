@@ -136,8 +136,7 @@ def copy(tensor: Any, name: str) -> Any:
     spec = device.DeviceSpec.from_string(name)
     wanted = [d for d in device.devices(spec.device_type) if d.ordinal == (spec.device_index or 0)]
     if not wanted:
-        known = ", ".join(d.name for d in device.devices())
-        raise RuntimeError(f"{name} unknown device. All available devices [{known}].")
+        raise RuntimeError(device.unknown(name))
     result = moved(tensor, wanted[0].index)
     if result is not tensor and _native.recording_tapes() and tensor.dtype.is_floating | tensor.dtype.is_complex:
         _native.record_custom("Copy", [result], [tensor], lambda dy: [dy])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import _native
-from tapeflow.core import device_calls, dtypes
+from tapeflow.core import device, device_calls, dtypes
 from tapeflow.core.device import DeviceSpec
 from tapeflow.core.dtensor import placed
 from tapeflow.core.dtensor.layout import Layout
@@ -41,7 +41,7 @@ def start(index: int) -> None:
             result = placed.tensor_of(_anywhere(tensor), tensor.dtype)
         elif mesh_array(tensor) is None:
             if before is None:
-                raise RuntimeError(f"{name} unknown device.")
+                raise RuntimeError(device.unknown(name))
             return before(tensor, name)
         else:
             result = _off_mesh(tensor, name, before)
