@@ -127,8 +127,8 @@ from tapeflow.keras import optimizers as optimizers
 from tapeflow.keras.initializers import Constant as constant_initializer
 from tapeflow.keras.initializers import Ones as ones_initializer
 from tapeflow.keras.initializers import Zeros as zeros_initializer
-from tapeflow.keras.initializers import random_normal_initializer as random_normal_initializer
-from tapeflow.keras.initializers import random_uniform_initializer as random_uniform_initializer
+from tapeflow.keras.redrawing_initializers import RandomNormal as random_normal_initializer
+from tapeflow.keras.redrawing_initializers import RandomUniform as random_uniform_initializer
 from tapeflow.ops.array.bitcast import bitcast as bitcast
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_static_shape as broadcast_static_shape

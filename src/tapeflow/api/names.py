@@ -33,8 +33,8 @@ graph.func_graph: inside_function
 graph.graph: Graph
 graph.interchange.importing: import_graph_def
 graph.operation: Operation
-keras.initializers: constant_initializer=Constant ones_initializer=Ones random_normal_initializer
-keras.initializers: random_uniform_initializer zeros_initializer=Zeros
+keras.initializers: constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros
+keras.redrawing_initializers: random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform
 ops.array.bitcast: bitcast
 ops.array.broadcasting: broadcast_dynamic_shape broadcast_static_shape broadcast_to
 ops.array.construction: fill ones ones_like zeros zeros_like

@@ -249,17 +249,17 @@ class Dataset(
     def _repr_html_(self):
         return display.to_html(self._shown_kind(), self._parts.size, self.element_spec)
 
+    _shown_as = ""  # the name that TensorFlow shows for a class, where that is not its own
+
     def _shown_kind(self):
+        if type(self) is not Dataset:
+            return vars(type(self)).get("_shown_as") or type(self).__name__
         kind = self._parts.kind
-        return _NAMES.get(kind, f"_{kind}Dataset") if type(self) is Dataset else _name_of(type(self))
+        return _NAMES.get(kind, f"_{kind}Dataset")
 
 
 # Where the name that is shown is not made of the kind.
 _NAMES = {"Cache": "CacheDataset", "Window": "_VariantDataset", "Windows": "_WindowDataset", "CSV": "CsvDatasetV2"}
-
-
-def _name_of(cls):
-    return f"{cls.__name__}V2" if cls.__module__.endswith(("records", "csv_reading", "sql_reading")) else cls.__name__
 
 
 nest.register_composite(

@@ -46,6 +46,8 @@ class RandomDataset(Dataset):
       name: the name of the dataset in a graph.
     """
 
+    _shown_as = "RandomDatasetV2"
+
     def __init__(self, seed: int | None = None, rerandomize_each_iteration=None, name: str | None = None):
         self.__dict__.update(Dataset.random(seed, rerandomize_each_iteration).__dict__)
 

@@ -148,7 +148,13 @@ _register_namespaces({
     "keras.quantizers": _Namespace(quantizers._NAMES.get, quantizers.deserialize),
     "keras.utils": _Namespace({"FeatureSpace": _feature_space.FeatureSpace}.get),
     _feature_space.MODULE: _Namespace({"Cross": _feature_space.Cross, "Feature": _feature_space.Feature}.get),
-    "keras": _Namespace({"Sequential": Sequential, "Functional": _functional.Functional, "Model": Model}.get),
+    "keras.random": _Namespace({"SeedGenerator": random.SeedGenerator}.get),
+    "keras": _Namespace({
+        "Functional": _functional.Functional, **{cls.__name__: cls for cls in (
+            DTypePolicy, FloatDTypePolicy, Function, Initializer, Layer, Loss, Metric, Model, Operation, Optimizer,
+            Quantizer, Regularizer, Sequential,
+        )},
+    }.get),
 })
 
 

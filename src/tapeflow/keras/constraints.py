@@ -24,6 +24,8 @@ from tapeflow.ops.math.reductions import reduce_sum
 class Constraint(Bounded):
     """A function of a weight that gives its new value."""
 
+    _keras_module = "keras.constraints"
+
     def __call__(self, w):
         return w
 
@@ -140,7 +142,7 @@ class RadialConstraint(Constraint):
 
 max_norm, non_neg, unit_norm, min_max_norm = MaxNorm, NonNeg, UnitNorm, MinMaxNorm
 radial_constraint = RadialConstraint
-_CLASSES = (MaxNorm, NonNeg, UnitNorm, MinMaxNorm, RadialConstraint)
+_CLASSES = (Constraint, MaxNorm, NonNeg, UnitNorm, MinMaxNorm, RadialConstraint)
 _NAMES = {cls.__name__: cls for cls in _CLASSES} | {
     "max_norm": MaxNorm,
     "non_neg": NonNeg,

@@ -41,6 +41,8 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
       policy_map: policies by path.
     """
 
+    _keras_module = "keras.dtype_policies"
+
     def __init__(self, default_policy=None, policy_map=None):
         self._given = None if default_policy is None else get(default_policy)
         self._policies = {}

@@ -27,6 +27,8 @@ class DTypePolicy:
     Raises TypeError for anything but a name, and ValueError for an unknown one.
     """
 
+    _keras_module = "keras"
+
     def __init__(self, name: str | None = None):
         if isinstance(name, dtypes.DType):
             raise TypeError(

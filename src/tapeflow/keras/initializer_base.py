@@ -19,6 +19,7 @@ class Initializer(Bounded):
     """A function of shape and dtype that gives a tensor, and can be described by a config; the base of initializers."""
 
     _keras_module = "keras.initializers"
+    _keras_module_itself = "keras"
 
     def __call__(self, shape: Sequence[Any], dtype: DTypeLike | None = None, **kwargs):
         raise TypeError(f"{type(self).__name__} must define __call__(shape, dtype)")

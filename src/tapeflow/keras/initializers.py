@@ -154,32 +154,6 @@ class TruncatedNormal(RandomNormal):
         return self._truncated(part_of(shape, kwargs), self.mean, self.stddev, float_dtype(dtype))
 
 
-@api(v2="random_uniform_initializer")
-class random_uniform_initializer(RandomUniform):
-    """`tf.random_uniform_initializer`: draws again at every call, whichever Keras there is.
-
-    Args:
-      minval: the lower bound.
-      maxval: the upper bound, which does not occur.
-      seed: an integer for the same numbers at every call; None for others each time.
-    """
-
-    _draws_seed = False
-
-
-@api(v2="random_normal_initializer")
-class random_normal_initializer(RandomNormal):
-    """`tf.random_normal_initializer`: draws again at every call, whichever Keras there is.
-
-    Args:
-      mean: the mean of the distribution.
-      stddev: the standard deviation.
-      seed: an integer for the same numbers at every call; None for others each time.
-    """
-
-    _draws_seed = False
-
-
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
 

@@ -27,6 +27,7 @@ class LinearModel(Model):
       **kwargs: arguments of a `Model`.
     """
 
+    _keras_module = None  # Keras 3 has no such model
     # Set once the weights are made.
     bias: Any = None
 

@@ -73,6 +73,8 @@ class SeedGenerator:
     False
     """
 
+    _keras_module = "keras.random"
+
     def __init__(self, seed: int | None = None, name: str | None = None, **kwargs):
         kwargs.pop("backend", None)
         if kwargs:

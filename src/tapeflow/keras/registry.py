@@ -224,23 +224,10 @@ def made_from(cls, config: dict[str, Any]):
 def module_of(value):
     """The module that Keras 3 writes for an object, or None for one of the program's own."""
     kind = value if inspect.isclass(value) else type(value)
-    package = getattr(kind, "__module__", "")
-    if not package.startswith("tapeflow."):
+    if not kind.__module__.startswith("tapeflow.keras."):
         return None
-    if (named := getattr(kind, "_keras_module", None)) is not None:
-        return named
-    for part, name in (
-        ("optimizers.schedules", "keras.optimizers.schedules"), ("optimizers", "keras.optimizers"),
-        ("regularizers", "keras.regularizers"),
-        ("constraints", "keras.constraints"), ("losses", "keras.losses"),
-        ("metrics", "keras.metrics"), ("layers", "keras.layers"),
-        ("dtype_policy", "keras"), ("dtype_policies", "keras.dtype_policies"), ("quantizers", "keras.quantizers"),
-        ("engine.sequential", "keras"), ("engine.functional", "keras.src.models.functional"),
-        ("engine.model", "keras"), ("engine", "keras.layers"),
-    ):  # fmt: skip
-        if package.startswith(f"tapeflow.keras.{part}"):
-            return name
-    return None
+    # The bases say it for the classes derived from them; some of the bases themselves are in another.
+    return vars(kind).get("_keras_module_itself") or getattr(kind, "_keras_module", None)
 
 
 def to_config(value):

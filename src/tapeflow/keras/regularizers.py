@@ -25,6 +25,9 @@ from tapeflow.ops.nn.normalization import l2_normalize
 class Regularizer(Bounded):
     """A function of a tensor that gives a scalar, and can be described by a config."""
 
+    _keras_module = "keras.regularizers"
+    _keras_module_itself = "keras"
+
     def __call__(self, x: Tensor):
         return 0.0
 

@@ -52,6 +52,8 @@ class CsvDataset(_FileDataset):
       exclude_cols: the numbers of the columns that are not read; not together with `select_cols`.
     """
 
+    _shown_as = "CsvDatasetV2"
+
     def __init__(
         self, filenames, record_defaults: Sequence[Any], compression_type: str | None = None,
         buffer_size: int | None = None, header: bool = False, field_delim: str = ",", use_quote_delim: bool = True,

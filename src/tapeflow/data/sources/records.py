@@ -282,6 +282,8 @@ class TextLineDataset(_FileDataset):
       name: the name of the dataset in a graph.
     """
 
+    _shown_as = "TextLineDatasetV2"
+
     def __init__(
         self, filenames: Sequence[str] | str, compression_type: str | None = None,
         buffer_size: int | str | None = None, num_parallel_reads: int | None = None, name: str | None = None,
@@ -301,6 +303,8 @@ class TFRecordDataset(_FileDataset):
       num_parallel_reads: how many files are read at once, in turn; None for one after another.
       name: the name of the dataset in a graph.
     """
+
+    _shown_as = "TFRecordDatasetV2"
 
     def __init__(
         self, filenames: Tensor | str, compression_type: str | None = None, buffer_size: int | None = None,
@@ -322,6 +326,8 @@ class FixedLengthRecordDataset(_FileDataset):
       num_parallel_reads: how many files are read at once, in turn; None for one after another.
       name: the name of the dataset in a graph.
     """
+
+    _shown_as = "FixedLengthRecordDatasetV2"
 
     def __init__(
         self, filenames: str, record_bytes: int, header_bytes: int | None = None, footer_bytes: int | None = None,

@@ -28,6 +28,8 @@ class SqlDataset(_FileDataset):
       output_types: the dtypes of the columns, a tuple.
     """
 
+    _shown_as = "SqlDatasetV2"
+
     def __init__(self, driver_name: str, data_source_name: str, query: str, output_types: Sequence[DType]):
         super().__init__(sql_rows(driver_name, data_source_name, query, output_types))
 

@@ -83,6 +83,9 @@ class Layer(Connections, Protocol, Tracked):
     [TensorShape([2])]
     """
 
+    # The module by which configs of Keras 3 name the classes derived from this one, and this one itself.
+    _keras_module: ClassVar[str | None] = "keras.layers"
+    _keras_module_itself = "keras"
     # A class sets this where `call` takes one tensor, does not depend on `training`, adds no losses
     # and fails by itself on input that its spec forbids: its calls then skip all bookkeeping.
     _plain_call = False

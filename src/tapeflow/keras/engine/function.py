@@ -37,6 +37,8 @@ class Operation(Layer, metaclass=_OfLayers):
       ValueError: for a name that is not text or has a slash.
     """
 
+    _keras_module = "keras"
+
     def __init__(self, name: str | None = None):
         if name is not None and (not isinstance(name, str) or "/" in name):
             raise ValueError(

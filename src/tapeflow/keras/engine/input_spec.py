@@ -39,6 +39,8 @@ class InputSpec:
     InputSpec(min_ndim=2, axes={-1: 3})
     """
 
+    _keras_module = "keras"
+
     def __init__(
         self, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, ndim: int | None = None,
         max_ndim=None, min_ndim: int | None = None, axes: dict[Any, Any] | None = None,

@@ -6,7 +6,7 @@ import inspect
 import re
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.deserialization import deserializing
@@ -26,7 +26,6 @@ from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.engine.shapes import as_shapes
 from tapeflow.keras.engine.tracking import Node, listed, unique
 from tapeflow.keras.quantizers import Float8QuantizationConfig, Int4QuantizationConfig
-from tapeflow.keras.saving import serialization
 
 if TYPE_CHECKING:
     from tapeflow.keras.layers.core.dense import Dense
@@ -67,6 +66,7 @@ class Model(Training, Layer):
     [[6. 6.]]
     """
 
+    _keras_module: ClassVar[str | None] = "keras"
     _may_set_early = False
     _is_graph_network = False  # whether it was made of symbolic tensors; programs ask for it
 
@@ -417,11 +417,6 @@ class Model(Training, Layer):
         from tapeflow.keras.export import export_model
 
         export_model(self, filepath, format, verbose, input_signature)
-
-    def get_build_config(self):
-        """The shapes that the model was built for; None where it was not."""
-
-        return serialization.build_config(self)
 
     def build_from_config(self, config: dict[str, Any]):
         """Builds the model for the shapes that it was built for when it was saved."""

@@ -111,6 +111,8 @@ class AlphaDropout(SameShape):
       ValueError: for a rate outside of 0 to 1.
     """
 
+    _keras_module = "keras._legacy.layers"
+
     _built_at_init = True
     seed_generator = GeneratorOfNoise()
 

@@ -60,6 +60,9 @@ class Loss(Bounded):
     3.0
     """
 
+    _keras_module = "keras.losses"
+    _keras_module_itself = "keras"
+
     def __init__(self, name=None, reduction=_MEAN, dtype=None):
         kinds = Reduction.all()
         if (name in kinds[:4] and reduction not in kinds[:4]) or name in kinds[:3]:

@@ -54,6 +54,8 @@ class Metric(Tracked):
       name: the name under which results are shown; that of the class by default.
     """
 
+    _keras_module = "keras.metrics"
+    _keras_module_itself = "keras"
     _is_metric = True
     _dtype = SetByInit(RuntimeError)
     # Where models get better: "up" or "down", for callbacks that watch the metric; None if it does not say.

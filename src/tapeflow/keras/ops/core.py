@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.autodiff.vectorized_map import vectorized_map as tf_vectorized_map
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike, Variable
+from tapeflow.core.annotations import AxisLike, DTypeLike, Tensor, TensorLike, Variable
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.convert import is_tensor as tf_is_tensor
 from tapeflow.core.indexed_slices import IndexedSlices
@@ -20,6 +20,7 @@ from tapeflow.ops.array.ranges import range as tf_range
 from tapeflow.ops.array.rows import stop_gradient as tf_stop_gradient
 from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.array.stacking import stack as tf_stack
+from tapeflow.ops.array.stacking import unstack as tf_unstack
 from tapeflow.ops.control.flow import cond as tf_cond
 from tapeflow.ops.control.flow import while_loop as tf_while_loop
 from tapeflow.ops.control.mapping import map_fn as tf_map_fn
@@ -106,6 +107,18 @@ def saturate_cast(x: TensorLike, dtype: DTypeLike):
 def stop_gradient(variable: Variable):
     """Return the value, through which no gradient flows."""
     return tf_stop_gradient(tensor(variable))
+
+
+@operation
+def unstack(x: TensorLike, num: int | None = None, axis: AxisLike = 0):
+    """Return the parts of x along an axis, as a list.
+
+    Args:
+      x: a tensor, or what can be converted to one.
+      num: how many parts there are; None for the size of the axis.
+      axis: the axis, an integer.
+    """
+    return tf_unstack(tensor(x), num, axis)
 
 
 @operation

@@ -21,7 +21,6 @@ from tapeflow.ops.array.reorder import roll as tf_roll
 from tapeflow.ops.array.sizes import shape as tf_shape
 from tapeflow.ops.array.sizes import size as tf_size
 from tapeflow.ops.array.stacking import stack as tf_stack
-from tapeflow.ops.array.stacking import unstack as tf_unstack
 from tapeflow.ops.array.tiling import repeat as tf_repeat
 from tapeflow.ops.array.tiling import tile as tf_tile
 from tapeflow.ops.array.transposing import transpose as tf_transpose
@@ -171,18 +170,6 @@ def stack(x: Any, axis=0):
       axis: the axis, an integer.
     """
     return tf_stack(promoted(*x), axis)
-
-
-@operation
-def unstack(x: TensorLike, num: int | None = None, axis: AxisLike = 0):
-    """Return the parts of x along an axis, as a list.
-
-    Args:
-      x: a tensor, or what can be converted to one.
-      num: how many parts there are; None for the size of the axis.
-      axis: the axis, an integer.
-    """
-    return tf_unstack(tensor(x), num, axis)
 
 
 def _at_least(x: Tensor, rank: int):

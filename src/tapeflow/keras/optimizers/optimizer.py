@@ -63,6 +63,9 @@ class Optimizer(
         norms.
     """
 
+    _keras_module = "keras.optimizers"
+    _keras_module_itself = "keras"
+
     def __init__(self, name: str, **kwargs):
         for argument in kwargs:
             if argument not in (*CLIPPING, *MORE, *_OLD):

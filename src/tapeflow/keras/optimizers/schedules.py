@@ -23,6 +23,8 @@ from tapeflow.ops.math.trigonometric import cos
 class LearningRateSchedule(Bounded):
     """A function of the step that gives a learning rate, and can be described by a config."""
 
+    _keras_module = "keras.optimizers.schedules"
+
     def __call__(self, step: int):
         raise TypeError(f"{type(self).__name__} must define __call__(step)")
 
@@ -271,6 +273,7 @@ class PiecewiseConstantDecay(_Simple):
 
 
 _CLASSES = (
+    LearningRateSchedule,
     ExponentialDecay,
     InverseTimeDecay,
     PolynomialDecay,

@@ -37,6 +37,8 @@ class OptimizerMap(MutableMapping):
     ['Adam', 'SGD']
     """
 
+    _keras_module = "keras.optimizers"
+
     def __init__(self, default_optimizer, optimizer_map=None):
         if not isinstance(default_optimizer, Optimizer):
             raise TypeError(f"default_optimizer must be a Keras Optimizer instance. Received: {default_optimizer}")

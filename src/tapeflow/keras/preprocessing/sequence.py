@@ -171,6 +171,8 @@ class TimeseriesGenerator(Sequence):
      [1 2]] [2 3]
     """
 
+    _keras_module = "keras._legacy.preprocessing.sequence"
+
     def __init__(
         self, data: np.ndarray, targets: np.ndarray, length: int, sampling_rate: int = 1, stride: int = 1,
         start_index: int = 0, end_index=None, shuffle: bool = False, reverse: bool = False, batch_size: int = 128,

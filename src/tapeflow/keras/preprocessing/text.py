@@ -107,6 +107,8 @@ class Tokenizer:
     [[1, 3]]
     """
 
+    _keras_module = "keras._legacy.preprocessing.text"
+
     def __init__(
         self,
         num_words=None,

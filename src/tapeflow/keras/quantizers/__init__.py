@@ -48,6 +48,9 @@ class Quantizer:
       output_dtype: the dtype of the integers.
     """
 
+    _keras_module = "keras.quantizers"
+    _keras_module_itself = "keras"
+
     def __init__(self, output_dtype: str = "int8"):
         self.output_dtype = output_dtype
 
@@ -103,6 +106,7 @@ class QuantizationConfig:
       activation_quantizer: for the inputs.
     """
 
+    _keras_module = "keras.quantizers"
     mode: str | None = None
 
     def __init__(self, weight_quantizer=None, activation_quantizer: str | None = None):

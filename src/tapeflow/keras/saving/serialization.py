@@ -19,6 +19,7 @@ from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code, registry
+from tapeflow.keras.engine.protocol import Protocol
 from tapeflow.keras.registry import CustomObjectScope, module_of
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def _structure(value):
 def build_config(obj):
     """What `build_from_config` takes, by default the shapes that an object was built for; None where there is none."""
     of_class = getattr(type(obj), "get_build_config", None)
-    if of_class is not None and not of_class.__module__.startswith("tapeflow.keras.engine"):
+    if of_class not in (None, Protocol.get_build_config):
         return serialize_keras_object(obj.get_build_config())
     shape = obj.__dict__.get("_input_shape_seen") if hasattr(obj, "__dict__") else None
     if shape is None or type(obj).__name__ == "InputLayer":
@@ -281,8 +282,6 @@ def deserialize_keras_object(config: dict[str, Any], custom_objects=None, safe_m
         return find(
             str(inner), None if registered == "function" else registered, None, custom_objects
         )
-    if name == "DTypePolicy":
-        return inner["name"]
     cls = find(name, registered, module, custom_objects)
     if not inspect.isclass(cls):
         return cls

@@ -28,6 +28,7 @@ from tapeflow.keras.old_names import takes_old_names
 class Functional(Model):
     """The computation that leads from symbolic inputs to symbolic outputs, layer call by layer call."""
 
+    _keras_module = "keras.src.models.functional"
     _masks_itself = True
     _is_graph_network = True
 

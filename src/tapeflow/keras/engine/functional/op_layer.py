@@ -64,6 +64,8 @@ _NAMESPACES = ("math", "nn", "linalg", "image", "strings", "signal", "bitwise", 
 class TFOpLambda(Layer):
     """A public function, or an operator, as a layer: made when one is called on symbolic tensors."""
 
+    _keras_module = "keras.src.models.functional"
+
     def __init__(self, function: Callable[..., Any] | str, name: str | None = None, **kwargs):
         kwargs["autocast"] = False
         if isinstance(function, str):

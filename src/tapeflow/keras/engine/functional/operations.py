@@ -49,12 +49,17 @@ def _function_of(layer):
     return None
 
 
-def _module_of(function: Callable[..., Any]):
+def module_of(function: Callable[..., Any]):
+    """The module in which Keras 3 has the class whose calls are calls of a function of `keras.ops`."""
     ops, name = _ops(), function.__name__
-    for namespace in ("image", "math", "linalg", "nn"):
+    if function is ops.rearrange:
+        return _PREFIX + "einops"
+    if name in ops.image.__all__ and getattr(ops.image, name) is function:
+        return _PREFIX + "image"
+    for namespace in ("math", "linalg", "nn", "numpy"):
         if getattr(getattr(ops, namespace), name, None) is function:
             return _PREFIX + namespace
-    return _PREFIX + ("core" if function.__module__.endswith("ops.core") else "numpy")
+    return _PREFIX + "core"
 
 
 def _is_tensor(name: str, names: Sequence[str]):
@@ -77,7 +82,7 @@ def describe(layer: Any, node: Node):
     tensors = {n: v for n, v in arguments.items() if _is_tensor(n, names) or any_symbolic(v)}
     config = {"name": layer.name, **{n: v for n, v in arguments.items() if n not in tensors}}
     kind = class_name(function)
-    described = {"module": _module_of(function), "class_name": kind, "config": config, "registered_name": kind}
+    described = {"module": module_of(function), "class_name": kind, "config": config, "registered_name": kind}
     return described, [*tensors.values(), *given[rest:]]
 
 
