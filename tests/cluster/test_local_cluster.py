@@ -1,5 +1,6 @@
 """Graphs on the tasks of a cluster whose servers are all in this process."""
 
+import signal
 import threading
 import time
 
@@ -188,6 +189,7 @@ def test_an_error_of_a_part_is_that_of_the_run(servers, graph):
         with pytest.raises(tf.errors.InvalidArgumentError, match="not a number") as caught:
             session.run(y, {x: [np.nan]})
         assert caught.value.op is checked.op
+        assert caught.value.message.startswith("From /job:worker/replica:0/task:1:\n")
         assert session.run(y, {x: [1.0, 2.0]}) == 3.0
 
 
@@ -301,3 +303,22 @@ def test_a_saver_saves_what_tasks_hold(servers, graph, tmp_path):
         session.run([v.assign(0.0) for v in made])
         saver.restore(session, path)
         assert session.run(made) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("place", ["/job:worker/task:0", "/job:ps/task:0"])
+def test_an_interrupt_ends_a_run(servers, graph, place):
+    with tf.device(place):
+        queue = tf.FIFOQueue(1, tf.float32, shared_name="interrupted")
+        take, put = queue.dequeue(), queue.enqueue(1.0)
+    # A shell may have started the tests with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    main = threading.get_ident()
+    try:
+        with tf.Session(servers[0][0].target) as session:
+            threading.Timer(0.5, signal.pthread_kill, (main, signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                session.run(take)
+            session.run(put)
+            assert session.run(take) == 1.0
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -46,10 +46,10 @@ class LocalPeer:
         return pending
 
     def answer(self, pending: Pending, method: str, request: Any, call: Call) -> None:
-        """Finish a pending call in this thread."""
+        """Finish a pending call in this thread; Ctrl-C goes through."""
         try:
             pending.finish(getattr(self.worker, method)(request, call))
-        except BaseException as error:
+        except Exception as error:
             pending.finish(None, as_error(error, method))
 
     def tensor(self, number: int, key: Key) -> Pending:

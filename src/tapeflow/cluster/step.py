@@ -84,6 +84,9 @@ class Execution:
         found = dict(feeds)
         try:
             responses = self._run(parts, feeds)
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
         finally:
             self._clean(parts)
         for each, response in zip(parts, responses, strict=True):
@@ -96,22 +99,22 @@ class Execution:
 
     def _run(self, parts: Sequence[PartRun], feeds: Mapping[str, Any]) -> list[Any]:
         here = [each for each in parts if isinstance(each.peer, LocalPeer)][-1:]
-        started: dict[int, Pending] = {}
+        started: dict[int, tuple[Task, Pending]] = {}
         for each in parts:
             if each not in here:
-                started[id(each)] = self._start(each, self._request(each, feeds))
+                started[id(each)] = each.part.task, self._start(each, self._request(each, feeds))
         for each in here:  # one of this process runs in this thread
-            started[id(each)] = self._run_here(each, self._request(each, feeds))
-        for pending in started.values():
+            started[id(each)] = each.part.task, self._run_here(each, self._request(each, feeds))
+        for task, pending in started.values():
             left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
             try:
                 pending.result(left)
             except OpError as error:
-                self._fail(error)
+                self._fail(task, error)
         self._wait_for_all(list(started.values()))
         if self._error is not None:
             raise from_code(self._error.error_code, self._error.message)
-        return [started[id(each)].value for each in parts]
+        return [started[id(each)][1].value for each in parts]
 
     def _request(self, part: PartRun, feeds: Mapping[str, Any]) -> Any:
         request = protos.RunGraphRequest(
@@ -125,42 +128,43 @@ class Execution:
 
     def _start(self, part: PartRun, request: Any) -> Pending:
         seconds = None if self._seconds is None else self._seconds + _MARGIN
-        return self._watch(part.peer.start("RunGraph", request, seconds))
+        return self._watch(part.part.task, part.peer.start("RunGraph", request, seconds))
 
     def _run_here(self, part: PartRun, request: Any) -> Pending:
         assert isinstance(part.peer, LocalPeer)
         call = Call(False, self._seconds)
-        pending = self._watch(Pending(call.cancel))
+        pending = self._watch(part.part.task, Pending(call.cancel))
         part.peer.answer(pending, "RunGraph", request, call)
         return pending
 
-    def _watch(self, pending: Pending) -> Pending:
+    def _watch(self, task: Task, pending: Pending) -> Pending:
         """Let the failure of one part end the others."""
         with self._lock:
             self._pending.append(pending)
             over = self._error is not None
         if over:
             pending.cancel()
-        pending.when_done(self._look)
+        pending.when_done(lambda done: self._look(task, done))
         return pending
 
-    def _look(self, done: Pending) -> None:
+    def _look(self, task: Task, done: Pending) -> None:
         if done.error is not None:
-            self._fail(done.error)
+            self._fail(task, done.error)
 
-    def _fail(self, error: OpError) -> None:
+    def _fail(self, task: Task, error: OpError) -> None:
+        error = from_code(error.error_code, f"From {task}:\n{error.message}")
         if self._deadline is not None and time.monotonic() >= self._deadline:
             error = DeadlineExceededError(None, None, "Timed out waiting for notification")
         self.cancel(error)
 
-    def _wait_for_all(self, pending: Sequence[Pending]) -> None:
+    def _wait_for_all(self, started: Sequence[tuple[Task, Pending]]) -> None:
         """Wait until no part runs any more; a worker that does not answer is left to itself."""
         over = time.monotonic() + 5.0
-        for each in pending:
+        for task, pending in started:
             try:
-                each.result(None if self._error is None else max(0.0, over - time.monotonic()))
+                pending.result(None if self._error is None else max(0.0, over - time.monotonic()))
             except OpError as error:
-                self._fail(error)
+                self._fail(task, error)
 
     def _clean(self, parts: Sequence[PartRun]) -> None:
         request = protos.CleanupGraphRequest(step_id=self._number)
