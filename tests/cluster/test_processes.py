@@ -24,6 +24,7 @@ def start_workers(made, kind, steps):
     return chief, made.start("train_regression.py", "worker", 1, kind, steps, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("servers", [1, 2])
 def test_two_workers_train_asynchronously(servers):
     with cluster(ps=servers, worker=2) as made:
@@ -34,6 +35,7 @@ def test_two_workers_train_asynchronously(servers):
     assert own_of(texts[0]) + own_of(texts[1]) >= 300
 
 
+@pytest.mark.slow
 def test_two_workers_train_in_step():
     with cluster(ps=1, worker=2) as made:
         made.start("serve_task.py", "ps", 0)

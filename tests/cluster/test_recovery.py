@@ -16,6 +16,7 @@ from processes import HERE, cluster, output, wait_for
 import tapeflow.compat.v1 as tf
 
 
+@pytest.mark.slow
 def test_training_goes_on_after_a_server_died(tmp_path):
     with cluster(ps=1, worker=1) as made:
         server = made.start("serve_task.py", "ps", 0)
@@ -33,6 +34,7 @@ def test_training_goes_on_after_a_server_died(tmp_path):
     assert float(re.search(r"^loss (\S+)", text, re.MULTILINE)[1]) < 0.05
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_started_again_finds_the_state_of_the_servers():
     with cluster(ps=1, worker=2) as made:
         made.start("serve_task.py", "ps", 0)
@@ -51,6 +53,7 @@ def test_a_worker_that_is_started_again_finds_the_state_of_the_servers():
     assert float(re.search(r"^loss (\S+)", text, re.MULTILINE)[1]) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_task_that_died_is_named():
     with cluster(ps=1, worker=1) as made, tf.Graph().as_default():
         server = made.start("serve_task.py", "ps", 0)
@@ -72,6 +75,7 @@ def test_a_task_that_died_is_named():
         assert tf.Session(made.target("worker")).run(y) == 6.0
 
 
+@pytest.mark.slow
 def test_sessions_wait_for_tasks_that_do_not_answer():
     with cluster(ps=1, worker=1) as made, tf.Graph().as_default():
         made.start("serve_task.py", "worker", 0)
