@@ -3,11 +3,13 @@
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
 pytest.importorskip("grpc")
 
+import grpc
 from processes import cluster, wait_for
 
 import tapeflow.compat.v1 as tf
@@ -39,8 +41,23 @@ def test_a_token_is_asked_for(monkeypatch):
                 run_at(made.target("worker"))
         monkeypatch.setenv(security._TOKEN, "secret")
         assert run_at(made.target("worker")) == 6.0
+        # Who has not the token is refused before its message is read.
+        ended = threading.Event()
+
+        def message():
+            ended.wait(20)
+            yield b""
+
+        begin = grpc.insecure_channel(made.spec["worker"][0]).stream_unary("/tensorflow.MasterService/CreateSession")
+        try:
+            with pytest.raises(grpc.RpcError) as caught:
+                begin(message(), timeout=5)
+        finally:
+            ended.set()
+        assert caught.value.code() == grpc.StatusCode.UNAUTHENTICATED
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
 def test_keys_are_asked_for(tmp_path, monkeypatch):
     def openssl(*arguments):
@@ -88,6 +105,7 @@ def test_servers_beyond_loopback_want_protection(monkeypatch):
         security.check_exposure(host)
 
 
+@pytest.mark.slow
 def test_messages_have_a_limit(monkeypatch):
     with cluster(worker=1) as made:
         wait_for(made.start("serve_task.py", "worker", 0, TAPEFLOW_CLUSTER_MAX_MESSAGE_BYTES="100000"), "serving")

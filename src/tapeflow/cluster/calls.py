@@ -11,7 +11,7 @@ from tapeflow.core import errors
 from tapeflow.core.errors import OpError
 from tapeflow.core.threads.waiting import Cancellation
 
-_MOST_TEXT = 4000  # of an error: gRPC sends it in headers, which have a limit
+_MOST_TEXT = 4000  # bytes of an error: gRPC sends it in headers, which have a limit
 
 
 class Call:
@@ -110,8 +110,8 @@ def as_error(error: BaseException, what: str) -> OpError:
       what: the request that failed, for errors that say too little by themselves.
     """
     if isinstance(error, OpError):
-        return errors.from_code(error.error_code, error.message[:_MOST_TEXT])
-    text = str(error)[:_MOST_TEXT]
+        return errors.from_code(error.error_code, _cut(error.message))
+    text = _cut(str(error))
     if isinstance(error, (ValueError, TypeError, KeyError, OverflowError)):
         return errors.InvalidArgumentError(None, None, text or what)
     if isinstance(error, MemoryError):
@@ -119,3 +119,10 @@ def as_error(error: BaseException, what: str) -> OpError:
     if isinstance(error, RecursionError):
         return errors.InvalidArgumentError(None, None, f"{what} is nested too deeply")
     return errors.InternalError(None, None, f"{what}: {type(error).__name__}: {text}")
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text that fits into headers, where bytes beyond ASCII take three each."""
+    if text.isascii():
+        return text[:_MOST_TEXT]
+    return text.encode(errors="replace")[: _MOST_TEXT // 3].decode(errors="ignore")

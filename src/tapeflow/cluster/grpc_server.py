@@ -15,7 +15,7 @@ from tapeflow import protos
 from tapeflow.cluster import security
 from tapeflow.cluster.calls import Call, as_error
 from tapeflow.cluster.grpc_client import OPTIONS
-from tapeflow.core.errors import OpError, UnknownError
+from tapeflow.core.errors import OpError, UnauthenticatedError, UnknownError
 from tapeflow.core.threads.workers import start_thread
 
 # How many calls may be under way; most of them wait for tensors or queues.
@@ -49,9 +49,8 @@ class GrpcServer:
         options = [*OPTIONS, ("grpc.so_reuseport", 0), ("grpc.http2.min_ping_interval_without_data_ms", 10_000)]
         self._server = grpc.server(_Threads(), options=options, maximum_concurrent_rpcs=_MOST_CALLS)
         for service, target, methods in (("MasterService", master, _MASTER), ("WorkerService", worker, _WORKER)):
-            handlers = {name: _handler(name, getattr(target, name)) for name in methods}
-            full = f"tensorflow.{service}"
-            self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(full, handlers),))
+            handlers = {f"/tensorflow.{service}/{name}": _handler(name, getattr(target, name)) for name in methods}
+            self._server.add_generic_rpc_handlers((_Methods(handlers),))
         keys = security.keys()
         try:
             if keys is None:
@@ -75,6 +74,27 @@ class GrpcServer:
         self._server.stop(0).wait()
 
 
+class _Methods(grpc.GenericRpcHandler):
+    """Finds methods by their full names, for callers that have the token."""
+
+    def __init__(self, handlers: dict[str, Any]):
+        self._handlers = handlers
+
+    def service(self, handler_call_details: Any) -> Any:
+        handler = self._handlers.get(handler_call_details.method)
+        if handler is None:
+            return None
+        try:
+            security.check_token(handler_call_details.invocation_metadata)
+        except UnauthenticatedError as error:
+            refusal = error.message
+            # As a stream, of which nothing is read: strangers fill no memory.
+            return grpc.stream_unary_rpc_method_handler(
+                lambda _, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, refusal)
+            )
+        return handler
+
+
 def _handler(name: str, function: Callable[[Any, Call], Any]) -> Any:
     request_class = getattr(protos, f"{name}Request")
 
@@ -88,9 +108,9 @@ def _handler(name: str, function: Callable[[Any, Call], Any]) -> Any:
             if not over.is_set():
                 call.cancel()
 
-        context.add_callback(give_up)
+        if not context.add_callback(give_up):  # the call is over already
+            give_up()
         try:
-            security.check_token(context.invocation_metadata())
             return function(request_class.FromString(data), call)
         except DecodeError as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"Malformed request: {error}")
