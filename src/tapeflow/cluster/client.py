@@ -89,7 +89,8 @@ class RemoteSession:
         if config is not None:
             request.config.CopyFrom(config)
         with graph.lock:
-            request.graph_def.CopyFrom(self._new_nodes())
+            nodes, self._sent = self._new_nodes()
+        request.graph_def.CopyFrom(nodes)
         response = self._patiently("CreateSession", request)
         self._handle, self._version = response.session_handle, response.graph_version
 
@@ -100,20 +101,19 @@ class RemoteSession:
         while True:
             try:
                 return _answer(self._master.start(method, request, seconds))
-            except UnavailableError:
+            except UnavailableError as error:
                 if time.monotonic() + _AGAIN > over:
                     if seconds is None:
                         raise
-                    raise DeadlineExceededError(None, None, "Deadline Exceeded") from None
+                    raise DeadlineExceededError(None, None, f"Deadline Exceeded: {error.message}") from None
             time.sleep(_AGAIN)
 
-    def _new_nodes(self) -> Any:
-        """The GraphDef of the operations that the master does not know."""
+    def _new_nodes(self) -> tuple[Any, int]:
+        """The GraphDef of the operations that the master does not know, and how many it knows then."""
         operations = self._graph.operations[self._sent :]
         made = graph_def.of_operations(self._graph, operations, add_shapes=False, counted=False)
         python_ops.note_tokens(operations)
-        self._sent += len(operations)
-        return made
+        return made, self._sent + len(operations)
 
     def _extend(self) -> None:
         """Let the master know the operations that were added to the graph."""
@@ -125,10 +125,12 @@ class RemoteSession:
                 )  # fmt: skip
             if self._sent == len(self._graph.operations):
                 return
+            nodes, count = self._new_nodes()
             request = protos.ExtendSessionRequest(
-                session_handle=self._handle, graph_def=self._new_nodes(), current_graph_version=self._version
+                session_handle=self._handle, graph_def=nodes, current_graph_version=self._version
             )
             self._version = self._call("ExtendSession", request).new_graph_version
+            self._sent = count
 
     def _call(self, method: str, request: Any, seconds: float | None = None) -> Any:
         try:
