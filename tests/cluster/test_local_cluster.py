@@ -10,6 +10,10 @@ import pytest
 pytest.importorskip("grpc")
 
 import tapeflow.compat.v1 as tf
+from tapeflow import protos
+from tapeflow.cluster import master
+from tapeflow.cluster.client import LocalMaster
+from tapeflow.cluster.server import _free_ports
 
 
 @pytest.fixture(scope="module")
@@ -322,3 +326,41 @@ def test_an_interrupt_ends_a_run(servers, graph, place):
             assert session.run(take) == 1.0
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_graph_that_was_not_taken_is_sent_again(servers, graph):
+    with tf.Session(servers[0][0].target) as session:
+        x = tf.constant(2.0, name="first")
+        session.run(x)
+        request = protos.ExtendSessionRequest(session_handle=session._engine._handle, current_graph_version=1)
+        request.graph_def.node.add(name="other", op="NoOp")
+        LocalMaster(servers[0][0].master).start("ExtendSession", request).result()
+        y = x * 3.0
+        for _ in range(2):
+            with pytest.raises(tf.errors.AbortedError, match="Current version is 2 but caller expected 1"):
+                session.run(y)
+
+
+def test_long_errors_arrive(servers, graph):
+    text = "é" * 10_000
+    failing = tf.Assert(tf.placeholder_with_default(False, []), [text], summarize=100_000)
+    raised = pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed")
+    with tf.Session(servers[0][0].target, config=by_rpc()) as session, raised:
+        session.run(failing)
+
+
+def test_a_name_that_is_no_address_is_named():
+    for address in ("localhost", "unix:/tmp/x:1", "localhost:x", "localhost:70000"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Could not interpret \"{address}\" as a host-port"):
+            tf.train.Server({"ps": [address], "worker": ["localhost:0"]}, "worker", 0, start=False)
+
+
+def test_tasks_that_are_waited_for_are_logged(graph, monkeypatch, caplog):
+    monkeypatch.setattr(master, "_TELL", 0.0)
+    port = _free_ports(1)[0]
+    server = tf.train.Server({"ps": [f"localhost:{port}"], "worker": ["localhost:0"]}, "worker", 0)
+    tf.constant(1.0)
+    config = by_rpc(operation_timeout_in_ms=1500)
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        tf.Session(server.target, config=config)
+    assert "still waiting for response from worker: /job:ps/replica:0/task:0" in caplog.text

@@ -25,7 +25,7 @@ def server():
 def call(channel, service, method, data):
     """The status of a request of some bytes."""
     try:
-        channel.unary_unary(f"/tensorflow.{service}/{method}")(data, timeout=5)
+        channel.unary_unary(f"/tensorflow.{service}/{method}")(data, timeout=1)
     except grpc.RpcError as error:
         return error.code()
     return grpc.StatusCode.OK
@@ -152,3 +152,15 @@ def test_python_of_others_does_not_run(server):
     worker = grpc_client.Service("WorkerService", server.target.removeprefix("grpc://"), "The worker")
     with pytest.raises(tf.errors.PermissionDeniedError, match="calls a Python function"):
         worker.start("RegisterGraph", protos.RegisterGraphRequest(graph_def=definition)).result()
+
+
+def test_sessions_of_this_process_are_not_those_of_others():
+    worker = tf.test.create_local_cluster(1, 1)[0][0]
+    with tf.Graph().as_default(), tf.Session(worker.target) as session:
+        x = tf.constant(1.0, name="x")
+        assert session.run(x) == 1.0
+        client = grpc_client.Service("MasterService", worker.target.removeprefix("grpc://"), "The master")
+        request = protos.RunStepRequest(session_handle=session._engine._handle, fetch=["x:0"])
+        with pytest.raises(tf.errors.AbortedError, match="is not found"):
+            client.start("RunStep", request).result()
+        assert session.run(x) == 1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 import threading
 import time
@@ -23,8 +22,8 @@ from tapeflow.core.errors import (
     InvalidArgumentError,
     UnavailableError,
 )  # fmt: skip
+from tapeflow.core.log import get_logger
 
-_logger = logging.getLogger("tensorflow")
 _AGAIN = 0.5  # seconds until a task is asked again that does not answer
 _TELL = 10.0  # seconds after which the log says who does not answer
 _ASK = 10.0  # seconds in which a task should answer
@@ -60,9 +59,14 @@ class Master:
         devices = _devices(peers, sorted(used), call)
         session = MasterSession(handle, own, peers, devices, config, call.local)
         session.extend(request.graph_def)
-        session.begin(call.seconds_left())
+        try:
+            session.begin(call.seconds_left())
+        except BaseException:
+            session.close(CancelledError(None, None, "Session creation failed."))
+            raise
         with self._lock:
             self._sessions[handle] = session
+        call.on_cancel(lambda: self._end(handle))  # the client has not got the handle
         return protos.CreateSessionResponse(session_handle=handle, graph_version=session.version)
 
     def _propagated(self, cluster_def: Any, target: str) -> tuple[Task, Peers]:
@@ -82,7 +86,7 @@ class Master:
 
     def ExtendSession(self, request: Any, call: Call) -> Any:
         """Add nodes to the graph of a session. Raises AbortedError where another client did so meanwhile."""
-        session = self._session(request)
+        session = self._session(request, call)
         version = session.extend(request.graph_def, request.current_graph_version)
         return protos.ExtendSessionResponse(new_graph_version=version)
 
@@ -90,7 +94,7 @@ class Master:
         """Run a part of the graph of a session."""
         response = protos.RunStepResponse()
         try:
-            self._session(request).run(request, response, call)
+            self._session(request, call).run(request, response, call)
         except Exception as error:
             if not request.store_errors_in_response_body:
                 raise
@@ -100,16 +104,20 @@ class Master:
 
     def CloseSession(self, request: Any, call: Call) -> Any:
         """End a session; what runs in it is cancelled."""
-        session = self._session(request)
-        with self._lock:
-            self._sessions.pop(request.session_handle, None)
-        session.close(CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`."))
+        self._session(request, call)
+        self._end(request.session_handle)
         return protos.CloseSessionResponse()
+
+    def _end(self, handle: str) -> None:
+        with self._lock:
+            session = self._sessions.pop(handle, None)
+        if session is not None:
+            session.close(CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`."))
 
     def ListDevices(self, request: Any, call: Call) -> Any:
         """The devices of the tasks that a session uses, or of all."""
         if request.session_handle:
-            session = self._session(request)
+            session = self._session(request, call)
             own, devices = session.task, session.devices
         else:
             own, devices = self._worker.task, _devices(self._peers, list(self._peers.addresses), call)
@@ -135,11 +143,11 @@ class Master:
 
     def MakeCallable(self, request: Any, call: Call) -> Any:
         """Keep fetches, targets and feeds for many runs."""
-        return protos.MakeCallableResponse(handle=self._session(request).make_callable(request.options))
+        return protos.MakeCallableResponse(handle=self._session(request, call).make_callable(request.options))
 
     def RunCallable(self, request: Any, call: Call) -> Any:
         """Run what `MakeCallable` kept."""
-        session = self._session(request)
+        session = self._session(request, call)
         options = session.callable(request.handle)
         if len(options.feed) != len(request.feed):
             raise InvalidArgumentError(
@@ -154,7 +162,7 @@ class Master:
 
     def ReleaseCallable(self, request: Any, call: Call) -> Any:
         """Forget what `MakeCallable` kept."""
-        self._session(request).release_callable(request.handle)
+        self._session(request, call).release_callable(request.handle)
         return protos.ReleaseCallableResponse()
 
     def stop(self) -> None:
@@ -165,9 +173,10 @@ class Master:
         for session in sessions:
             session.close(AbortedError(None, None, f"The server of {self._worker.task} was stopped."))
 
-    def _session(self, request: Any) -> MasterSession:
+    def _session(self, request: Any, call: Call) -> MasterSession:
         found = self._sessions.get(request.session_handle)
-        if found is None:
+        # One of this process may run its Python functions; other processes, which know handles as workers, may not.
+        if found is None or (found.own and not call.local):
             raise AbortedError(
                 None, None, f"Session {request.session_handle} is not found. Possibly, this master has restarted."
             )
@@ -181,13 +190,15 @@ def _devices(peers: Peers, used: Sequence[Task], call: Call) -> dict[Task, list[
     call.on_cancel(gone.set)
     told = time.monotonic()
     while True:
+        left = call.seconds_left()
+        seconds = _ASK if left is None else min(_ASK, left)
         asked: dict[Task, Pending] = {
-            task: peers.peer(task).start("GetStatus", protos.GetStatusRequest(), _ASK)
+            task: peers.peer(task).start("GetStatus", protos.GetStatusRequest(), seconds)
             for task in used if task not in found
         }  # fmt: skip
         for task, pending in asked.items():
             try:
-                found[task] = list(pending.result(_ASK).device_attributes)
+                found[task] = list(pending.result(seconds).device_attributes)
             except (UnavailableError, DeadlineExceededError):
                 continue
         missing = [task for task in used if task not in found]
@@ -196,7 +207,7 @@ def _devices(peers: Peers, used: Sequence[Task], call: Call) -> dict[Task, list[
         if time.monotonic() - told > _TELL:
             told = time.monotonic()
             for task in missing:
-                _logger.info("CreateSession still waiting for response from worker: %s", task)
+                get_logger().warning("CreateSession still waiting for response from worker: %s", task)
         if gone.wait(_AGAIN):
             raise CancelledError(None, None, "Session creation was cancelled.")
         if call.seconds_left() == 0:

@@ -34,6 +34,7 @@ class MasterSession:
       own: whether the client is in this process.
 
     Attributes:
+      own: whether the client is in this process.
       version: of the graph: how many nodes it has.
     """
 
@@ -41,7 +42,7 @@ class MasterSession:
         self, handle: str, task: Task, peers: Peers, devices: Mapping[Task, Sequence[Any]], config: Any, own: bool
     ):
         self.handle, self.task, self.devices = handle, task, devices
-        self._peers, self._config, self._own = peers, config, own
+        self._peers, self._config, self.own = peers, config, own
         names = [each.name for found in devices.values() for each in found]
         self._placer = Placer(list(devices), names, task, config.allow_soft_placement)
         self._incarnations = {each: found[0].incarnation for each, found in devices.items()}
@@ -149,7 +150,7 @@ class MasterSession:
             parts = Partitioner(nodes, placed, self._incarnations).run(order, fed, wanted)
         found = [PartRun(part, self._peers.peer(part.task)) for part in parts]
         for each in found:
-            each.register(self.handle, self._own, seconds)
+            each.register(self.handle, self.own, seconds)
         for each in found:
             each.wait(seconds)
         with self._lock:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tapeflow import protos
 from tapeflow.api import providers
+from tapeflow.cluster import tasks
 from tapeflow.cluster.calls import Call, Pending, as_error
 from tapeflow.cluster.rendezvous import Key
 from tapeflow.cluster.tasks import Task
@@ -68,9 +69,13 @@ class Peers:
     Args:
       addresses: those of all tasks.
       local: workers of this process.
+
+    Raises InvalidArgumentError for what is no address.
     """
 
     def __init__(self, addresses: Mapping[Task, str], local: Mapping[Task, Any]):
+        for address in addresses.values():
+            tasks.check_address(address)
         self.addresses = dict(addresses)
         self._lock = threading.Lock()
         self._peers: dict[Task, Peer] = {task: LocalPeer(worker) for task, worker in local.items()}

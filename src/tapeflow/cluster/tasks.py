@@ -53,6 +53,13 @@ def addresses(cluster_def: Any) -> dict[Task, str]:
     return dict(sorted(found.items()))
 
 
+def check_address(address: str) -> None:
+    """Raises InvalidArgumentError for what is no host with a port; gRPC would take other things for one."""
+    host, colon, port = address.rpartition(":")
+    if not colon or "/" in host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise InvalidArgumentError(None, None, f"Could not interpret \"{address}\" as a host-port pair.")
+
+
 def matching(tasks: Iterable[Task], filters: Iterable[str]) -> list[Task]:
     """The tasks of which one of some partial device names can be true; all for no names."""
     specs = [parsed(each) for each in filters]
