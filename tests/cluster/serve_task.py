@@ -6,5 +6,6 @@ import sys
 import tapeflow.compat.v1 as tf
 
 spec, job, index = ast.literal_eval(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+server = tf.train.Server(spec, job, index)
 print("serving", flush=True)
-tf.train.Server(spec, job, index).join()
+server.join()

@@ -328,6 +328,19 @@ def test_an_interrupt_ends_a_run(servers, graph, place):
         signal.signal(signal.SIGINT, before)
 
 
+def test_a_python_function_that_exits_ends_the_run(servers, graph):
+    def leave(x):
+        raise SystemExit(3)
+
+    for place in ("/job:worker/task:0", "/job:ps/task:0"):
+        with tf.device(place):
+            y = tf.py_func(leave, [1.0], tf.float32)
+        with tf.device("/job:worker/task:1"):
+            z = y + 1.0
+        with tf.Session(servers[0][0].target) as session, pytest.raises((SystemExit, tf.errors.OpError)):
+            session.run(z)
+
+
 def test_a_graph_that_was_not_taken_is_sent_again(servers, graph):
     with tf.Session(servers[0][0].target) as session:
         x = tf.constant(2.0, name="first")
@@ -350,7 +363,7 @@ def test_long_errors_arrive(servers, graph):
 
 
 def test_a_name_that_is_no_address_is_named():
-    for address in ("localhost", "unix:/tmp/x:1", "localhost:x", "localhost:70000"):
+    for address in ("localhost", "unix:/tmp/x:1", "unix:x:1", "localhost:x", "localhost:70000"):
         with pytest.raises(tf.errors.InvalidArgumentError, match=f"Could not interpret \"{address}\" as a host-port"):
             tf.train.Server({"ps": [address], "worker": ["localhost:0"]}, "worker", 0, start=False)
 

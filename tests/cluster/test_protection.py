@@ -26,8 +26,9 @@ def no_environment(monkeypatch):
     monkeypatch.setattr(grpc_client, "_channels", {})
 
 
-def run_at(target):
-    with tf.Graph().as_default(), tf.Session(target, config=tf.ConfigProto(operation_timeout_in_ms=8000)) as session:
+def run_at(target, milliseconds=60_000):
+    config = tf.ConfigProto(operation_timeout_in_ms=milliseconds)
+    with tf.Graph().as_default(), tf.Session(target, config=config) as session:
         return session.run(tf.constant(2.0) * 3.0)
 
 
@@ -75,7 +76,7 @@ def test_keys_are_asked_for(tmp_path, monkeypatch):
         for job in ("ps", "worker"):
             wait_for(made.start("serve_task.py", job, 0, **files), "serving")
         with pytest.raises((tf.errors.DeadlineExceededError, tf.errors.UnavailableError)):
-            run_at(made.target("worker"))
+            run_at(made.target("worker"), 8000)
         monkeypatch.setattr(grpc_client, "_channels", {})
         for name, value in files.items():
             monkeypatch.setenv(name, value)

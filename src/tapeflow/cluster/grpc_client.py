@@ -25,8 +25,8 @@ OPTIONS = [
     ("grpc.http2.max_pings_without_data", 0), ("grpc.keepalive_permit_without_calls", 0),
 ]  # fmt: skip
 _CLIENT_OPTIONS = [
-    # A process that was started again is found soon.
-    ("grpc.initial_reconnect_backoff_ms", 200), ("grpc.min_reconnect_backoff_ms", 200),
+    # A process that was started again is found soon. The minimum is how long an attempt to connect may take.
+    ("grpc.initial_reconnect_backoff_ms", 200), ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 2_000), ("grpc.enable_http_proxy", 0),
 ]  # fmt: skip
 _CODES = {code: code.value[0] for code in grpc.StatusCode}

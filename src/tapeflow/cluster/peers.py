@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Mapping
 from types import ModuleType
@@ -43,15 +44,21 @@ class LocalPeer:
         """Begin a call in a thread of its own."""
         call = Call(own, seconds)
         pending = Pending(call.cancel)
-        start_thread(self.answer, pending, method, request, call, name=f"cluster_{method}")
+        start_thread(self._answer_only, pending, method, request, call, name=f"cluster_{method}")
         return pending
 
+    def _answer_only(self, *args: Any) -> None:
+        with contextlib.suppress(BaseException):  # who waits for the answer gets it
+            self.answer(*args)
+
     def answer(self, pending: Pending, method: str, request: Any, call: Call) -> None:
-        """Finish a pending call in this thread; Ctrl-C goes through."""
+        """Finish a pending call in this thread, and raise what is no error: Ctrl-C, or the wish to exit."""
         try:
             pending.finish(getattr(self.worker, method)(request, call))
-        except Exception as error:
+        except BaseException as error:
             pending.finish(None, as_error(error, method))
+            if not isinstance(error, Exception):
+                raise
 
     def tensor(self, number: int, key: Key) -> Pending:
         """Ask for a tensor of a step, which is not copied."""

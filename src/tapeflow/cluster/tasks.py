@@ -56,7 +56,8 @@ def addresses(cluster_def: Any) -> dict[Task, str]:
 def check_address(address: str) -> None:
     """Raises InvalidArgumentError for what is no host with a port; gRPC would take other things for one."""
     host, colon, port = address.rpartition(":")
-    if not colon or "/" in host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    is_named = "/" not in host and (":" not in host or (host[0] == "[" and host[-1] == "]"))
+    if not colon or not is_named or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise InvalidArgumentError(None, None, f"Could not interpret \"{address}\" as a host-port pair.")
 
 
