@@ -103,6 +103,33 @@ def test_elements_by_number():
         experimental.at(Dataset.range(3), 3)
 
 
+@pytest.mark.parametrize("buffer_size", [3, 100])
+@pytest.mark.parametrize(
+    ("reshuffle", "order"), [(True, [8, 6, 3, 1, 5, 7, 4, 2]), (False, [6, 3, 5, 8, 2, 1, 4, 7])]
+)
+def test_shuffled_elements_by_number(buffer_size, reshuffle, order):
+    tf.random.set_seed(87654321)
+    dataset = Dataset.range(1, 9).shuffle(buffer_size, seed=5, reshuffle_each_iteration=reshuffle)
+    for made in dataset, dataset.map(lambda x: x), dataset.filter(lambda x: x > 0).apply(
+        experimental.assert_cardinality(8)
+    ):
+        assert [int(experimental.at(made, i)) for i in range(8)] == order
+        assert sorted(int(x) for x in made) == sorted(order)
+
+
+@pytest.mark.parametrize("change", ["repeat", "batch", "cache", "prefetch", "take", "concatenate", "enumerate"])
+def test_shuffled_elements_are_each_found_once(change):
+    dataset = Dataset.range(6).shuffle(6)
+    made = {
+        "repeat": lambda: dataset.repeat(2), "batch": lambda: dataset.batch(2), "cache": dataset.cache,
+        "prefetch": lambda: dataset.prefetch(2), "take": lambda: dataset.take(6),
+        "concatenate": lambda: dataset.concatenate(dataset),
+        "enumerate": lambda: dataset.enumerate().map(lambda i, x: x),
+    }[change]()  # fmt: skip
+    found = np.array([experimental.at(made, i) for i in range(int(made.cardinality()))]).reshape(-1)
+    np.testing.assert_array_equal(np.unique(found, return_counts=True)[1], found.size // 6)
+
+
 def test_from_list():
     dataset = experimental.from_list([(1, [2.0]), (3, [4.0, 5.0])])
     assert dataset.element_spec[1].shape.as_list() == [None]

@@ -1,5 +1,8 @@
 """Functions of matrices that are called with linear operators."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -44,3 +47,12 @@ def test_like_the_matrix(name):
 def test_refused(call):
     with pytest.raises(ValueError, match=r"not supported|main diagonal|positive definite"):
         call(OPERATOR)
+
+
+def test_nothing_else_needs_to_be_imported():
+    program = (
+        "import tapeflow as tf; x = tf.linalg.LinearOperatorDiag([2.0, 3.0])\n"
+        "print(float(tf.linalg.trace(x)), tf.matmul(x, [[1.0], [1.0]]).numpy().tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["5.0", "[[2.0],", "[3.0]]"]

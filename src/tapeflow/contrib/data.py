@@ -33,7 +33,11 @@ def sliding_window_batch(window_size, stride=None, window_shift=None, window_str
 
     def apply(dataset):
         windows = dataset.window(window_size, shift, window_stride, drop_remainder=True)
-        return windows.flat_map(lambda window: window.batch(window_size))
+        return windows.flat_map(lambda *window: batched(window[0] if len(window) == 1 else window))
+
+    def batched(window):
+        parts = nest.map_structure(lambda part: part.batch(window_size), window)
+        return parts if isinstance(parts, _data.Dataset) else _data.Dataset.zip(parts)
 
     return apply
 

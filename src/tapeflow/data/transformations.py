@@ -16,6 +16,7 @@ from tapeflow.data.dataset import INFINITE_CARDINALITY, Dataset
 from tapeflow.data.parts import parts_of
 from tapeflow.data.sources import values as sources
 from tapeflow.data.transform.asserting import asserted
+from tapeflow.data.transform.shuffling import random_access
 from tapeflow.graph.tensor import SymbolicTensor
 
 if TYPE_CHECKING:
@@ -129,8 +130,9 @@ def at(dataset, index: int):
     rows = parts_of(dataset).rows
     if rows is not None and parts_of(dataset).kind in ("TensorSlice", "Range"):
         return element.map_leaves(lambda column: column[number], rows.columns)
-    for value in parts_of(dataset.skip(number)).start():
-        return value
+    with random_access():
+        for value in parts_of(dataset.skip(number)).start():
+            return value
     raise OutOfRangeError(None, None, f"Index out of range: {number} [Op:GetElementAtIndex]")
 
 

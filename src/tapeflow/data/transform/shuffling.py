@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import secrets
+import threading
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -25,6 +27,27 @@ _LOW = np.uint64(0xFFFFFFFF)
 _UNKNOWN = -2
 _BLOCK = 4096  # counters drawn at once: enough to hide NumPy's cost per call
 _PIECE = 1 << 14  # numbers shuffled at once, while other threads wait
+
+
+_access = threading.local()
+
+
+@contextlib.contextmanager
+def random_access():
+    """Within, passes of this thread have the one order that elements are found in by their number."""
+    before = getattr(_access, "on", False)
+    _access.on = True
+    try:
+        yield
+    finally:
+        _access.on = before
+
+
+def _order(size: int, seeds: SeedGenerator) -> tuple[int, PhiloxStream]:
+    """The size of the buffer and the numbers of the pass that begins now."""
+    if getattr(_access, "on", False):
+        return 2**62, PhiloxStream(*seeds.access_seeds)
+    return size, PhiloxStream(*seeds.next_seeds())
 
 
 class ShufflingMethods:
@@ -65,7 +88,7 @@ def shuffled(dataset, buffer_size, seed, reshuffle_each_iteration):
     if rows is not None:
         ordered = rows
         rows = rows.with_blocks(
-            lambda: shuffled_numbers(ordered.blocks(), whole, PhiloxStream(*seeds.next_seeds())), seeds
+            lambda: shuffled_numbers(ordered.blocks(), *_order(whole, seeds)), seeds
         )
     start = rows.start if rows is not None else lambda: Shuffled(parts_of(dataset).start(), whole, seeds)
     return "Shuffle", start, lambda: dataset.element_spec, parts_of(dataset).size, rows
@@ -204,6 +227,11 @@ class SeedGenerator:
         self._stream = PhiloxStream(seed, seed2) if reshuffle else None
 
     @property
+    def access_seeds(self):
+        """The pair of seeds of the order for random access; TensorFlow gives the first twice without reshuffling."""
+        return self._seeds if self._stream is not None else (self._seeds[0], self._seeds[0])
+
+    @property
     def position(self):
         """How many seeds were drawn."""
         return 0 if self._stream is None else self._stream.position
@@ -255,9 +283,8 @@ class Shuffled(Over):
 
     def __init__(self, values, size, generator):
         super().__init__(values)
-        self._size = size
         self._generator = generator
-        self._stream = PhiloxStream(*generator.next_seeds())
+        self._size, self._stream = _order(size, generator)
         self._buffer = []
         self._start = 0
         self._over = False

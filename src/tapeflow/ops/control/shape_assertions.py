@@ -29,12 +29,12 @@ def _rank_number(rank) -> int | None:
     value = static_value(rank)
     if value is None:
         if not rank.dtype.is_integer:
-            raise TypeError(f"{rank} must be of integer type")
+            raise TypeError(f"{rank} must be of type tf.int32")
         if rank.shape.rank:
             raise ValueError("Rank must be a scalar.")
         return None
     if value.dtype.kind not in "iu":
-        raise TypeError(f"{rank} must be of integer type")
+        raise TypeError(f"{rank} must be of type tf.int32")
     if value.ndim:
         raise ValueError("Rank must be a scalar.")
     return int(value)

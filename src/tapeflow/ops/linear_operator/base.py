@@ -29,6 +29,7 @@ from tapeflow.ops.linalg.inverse import det, slogdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint as adjoint_of
 from tapeflow.ops.linalg.solve import cholesky_solve, solve
+from tapeflow.ops.linear_operator import dispatch
 from tapeflow.ops.linear_operator.arguments import (
     algebra_of_operators,
     check_dimension,
@@ -420,3 +421,4 @@ class LinearOperator(Module):
         return f"<tf.linalg.{type(self).__name__} {self.name!r} shape={self.shape} dtype={self.dtype.name}>"
 
 
+dispatch.register(LinearOperator)

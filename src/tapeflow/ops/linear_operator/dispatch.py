@@ -1,4 +1,7 @@
-"""Functions of matrices that take linear operators too: they call the operator's method."""
+"""Functions of matrices that take linear operators too: they call the operator's method.
+
+The class of operators, which imports this module, is passed to `register`.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,28 @@ from tapeflow.ops.linalg.inverse import det, inv, logdet
 from tapeflow.ops.linalg.matmul import matmul
 from tapeflow.ops.linalg.matrix_function import adjoint
 from tapeflow.ops.linalg.solve import solve
-from tapeflow.ops.linear_operator.base import LinearOperator
+
+_stand_ins: list[tuple[Any, Callable[..., Any]]] = []
 
 
 def _stands_in(function: Any) -> Callable[[Any], Any]:
     """A decorator: the function is called, with the same arguments, where one of them is an operator."""
-    return dispatch_for_types(function, LinearOperator)
+
+    def decorate(stand_in: Callable[..., Any]) -> Callable[..., Any]:
+        _stand_ins.append((function, stand_in))
+        return stand_in
+
+    return decorate
+
+
+def register(operators: type) -> None:
+    """Let the functions of matrices take operators.
+
+    Args:
+      operators: the class of all linear operators.
+    """
+    for function, stand_in in _stand_ins:
+        dispatch_for_types(function, operators)(stand_in)
 
 
 @_stands_in(adjoint)
@@ -59,7 +78,7 @@ def _logdet(matrix, name: str | None = None):
 
 @_stands_in(solve)
 def _solve(matrix, rhs, adjoint: bool = False, name=None):
-    if not isinstance(matrix, LinearOperator):
+    if not hasattr(matrix, "solve"):
         raise ValueError("Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
     return matrix.solve(rhs, adjoint=adjoint, name=name)
 
@@ -79,7 +98,7 @@ def _matmul(
         raise ValueError("Transposing not supported at this time.")
     if a_is_sparse or b_is_sparse:
         raise ValueError("Sparse methods not supported at this time.")
-    if isinstance(a, LinearOperator):
+    if hasattr(a, "matmul"):
         return a.matmul(b, adjoint=adjoint_a, adjoint_arg=adjoint_b, name=name)
     # a b is the adjoint of b* a*.
     return adjoint(b.matmul(a, adjoint=not adjoint_b, adjoint_arg=not adjoint_a, name=name))
