@@ -51,7 +51,7 @@ class StrategyExtended:
         """The sums over the replicas of several values."""
         strategy = self._strategy
         if self.processes.size == 1 or any(isinstance(x, OwnValue) for x in values):
-            return [strategy.reduce(ReduceOp.SUM, x, axis=None) for x in values]
+            return [strategy._reduced(ReduceOp.SUM, x, None) for x in values]
         own = [reduce_values(ReduceOp.SUM, strategy.experimental_local_results(x)) for x in values]
         return self.processes.total(own)
 

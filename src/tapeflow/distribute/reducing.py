@@ -10,6 +10,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.core.public import boundaries
 from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.values import DistributedValues
@@ -170,7 +171,14 @@ class HierarchicalCopyAllReduce(CrossDeviceOps):
 
     Args:
       num_packs: into how many groups gradients are put; nothing depends on it.
+
+    Raises ValueError for a negative number.
     """
+
+    def __init__(self, num_packs: int = 1):
+        if num_packs < 0:
+            raise ValueError(f"HierarchicalCopy requires num_packs >= 0, but {num_packs} is specified")
+        super().__init__(num_packs)
 
 
 class NcclAllReduce(CrossDeviceOps):
@@ -178,7 +186,14 @@ class NcclAllReduce(CrossDeviceOps):
 
     Args:
       num_packs: into how many groups gradients are put; nothing depends on it.
+
+    Raises ValueError for a negative number.
     """
+
+    def __init__(self, num_packs: int = 1):
+        if num_packs < 0:
+            raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
+        super().__init__(num_packs)
 
 
 class ReductionToOneDevice(CrossDeviceOps):
@@ -186,10 +201,14 @@ class ReductionToOneDevice(CrossDeviceOps):
 
     Args:
       reduce_to_device: the name of a device; nothing depends on it.
-      accumulation_fn: accepted; values are added.
+      accumulation_fn: None, or `tf.add_n`: values are added.
+
+    Raises UnimplementedError for another `accumulation_fn`.
     """
 
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None):
+        if accumulation_fn not in (None, add_n):
+            raise UnimplementedError(None, None, "An accumulation_fn other than tf.add_n is not supported")
         super().__init__()
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
 

@@ -42,11 +42,16 @@ class MirroredStrategy(Strategy):
 
     Args:
       devices: names; None: all GPUs, else all (logical) CPUs.
-      cross_device_ops: how values would travel; they need not.
+      cross_device_ops: how values would travel, a `tf.distribute.CrossDeviceOps`; they need not.
+
+    Raises:
+      AssertionError: a device is named twice.
     """
 
     def __init__(self, devices: Any = None, cross_device_ops: Any = None):
         names = [devices] if isinstance(devices, str) else devices
+        if names and len({canonical_name(name) for name in names}) != len(names):
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {tuple(names)}")
         super().__init__([_resolved(name) for name in names] if names else _all_devices())
         self._cross_device_ops = cross_device_ops
 

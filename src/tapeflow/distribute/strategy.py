@@ -205,9 +205,19 @@ class Strategy:
 
         Returns:
           A tensor, or a structure of tensors.
+
+        Raises:
+          ValueError: for the sum of a value that is no distributed one: it may be of one replica, or of all.
         """
         op = reduction(reduce_op)
+        if axis is None and op is ReduceOp.SUM and self.num_replicas_in_sync > 1 and self._processes.size == 1:
+            for x in nest.flatten(value):
+                if not isinstance(x, DistributedValues) and not _is_zero(x):
+                    raise _not_distributed(x, op)
+        return self._reduced(op, value, axis)
 
+    def _reduced(self, op: ReduceOp, value: Any, axis: int | None) -> Any:
+        """`reduce`, where a tensor is one that each replica has."""
         several = self._processes.size > 1  # each has a value of its own
 
         def reduced(x: Any) -> Any:
@@ -218,9 +228,7 @@ class Strategy:
             elif several or self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
                 parts = (x,)
             elif not is_tensor(x):
-                raise ValueError(
-                    f"A non-DistributedValues value {x} cannot be reduced with the given reduce op {op}."
-                )
+                raise _not_distributed(x, op)
             else:
                 parts = (x,) * self.num_replicas_in_sync
             if axis is not None:
@@ -382,6 +390,10 @@ def _full_name(device: Any) -> str:
     """A device with the job, replica and task that it is of: those of this process where the name has none."""
     here = DeviceSpec(job="localhost", replica=0, task=0)
     return here.make_merged_spec(DeviceSpec.from_string(canonical_name(device))).to_string()
+
+
+def _not_distributed(value: Any, op: ReduceOp) -> ValueError:
+    return ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op {op}.")
 
 
 def _is_zero(value: Any) -> bool:

@@ -1,5 +1,8 @@
 """The data service: what readers get in each mode, and what happens when servers end."""
 
+import gc
+import time
+
 import numpy as np
 import pytest
 
@@ -179,6 +182,9 @@ def test_tables_and_variables_stay_here(target):
         (("parallel_epochs", "grpc://localhost:1", 7), "must be a string"),
         (("parallel_epochs", "grpc://localhost:1", ""), "must not be empty"),
         (("parallel_epochs", "grpc://localhost:1", "j", 1), "Must either set both"),
+        (("parallel_epochs", "grpc://localhost:1", "j", 2, 2), "less than num_consumers 2"),
+        (("parallel_epochs", "grpc://localhost:1", "j", -1, 2), "at least 0"),
+        (("parallel_epochs", "grpc://localhost:1", "j", None, None, 0), "max_outstanding_requests must be positive"),
     ],
 )
 def test_bad_arguments(target, arguments, message):
@@ -186,6 +192,28 @@ def test_bad_arguments(target, arguments, message):
     where = target if where.startswith("grpc") else where
     with pytest.raises(ValueError, match=message):
         tf.data.Dataset.range(1).apply(service.distribute(mode, where, *rest))
+
+
+@pytest.mark.parametrize("most", [1, tf.data.AUTOTUNE])
+def test_requests_under_way(target, most):
+    data = tf.data.Dataset.range(40)
+    made = data.apply(service.distribute("distributed_epoch", target, max_outstanding_requests=most))
+    assert sorted(numbers(made)) == list(range(40))
+
+
+def test_workers_end_passes_that_nobody_reads_on(ray):
+    with service_of(1) as (dispatcher, workers):
+        data = tf.data.Dataset.range(400).repeat().apply(service.distribute("parallel_epochs", dispatcher.target))
+        reader = iter(data.take(100))
+        next(reader)
+        actor = workers[0]._actor
+        assert ray.get(actor.held.remote()) == 1
+        del reader
+        gc.collect()
+        end = time.monotonic() + 20
+        while ray.get(actor.held.remote()) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert ray.get(actor.held.remote()) == 0
 
 
 def test_no_dispatcher(ray):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +20,12 @@ def installed() -> bool:
         return importlib.util.find_spec("ray") is not None
     except ValueError:  # the program has put something else in its place
         return False
+
+
+def is_started() -> bool:
+    """Whether this process is connected to a cluster now."""
+    ray = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())
 
 
 def started() -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import time
@@ -16,7 +17,7 @@ from tapeflow.core.processes.arrays import as_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.data import element, spec_coding
 from tapeflow.data.building import build
-from tapeflow.data.dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from tapeflow.data.dataset import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from tapeflow.data.iteration.passes import Pass
 from tapeflow.data.service.dispatcher import Job
 from tapeflow.data.service.policies import policy_of
@@ -42,7 +43,7 @@ def distribute(
       consumer_index: the number of this reader, where `num_consumers` take turns: each gets one element of a round, all
         rounds of one worker; the dataset must be endless.
       num_consumers: how many readers take turns.
-      max_outstanding_requests: how many requests may be under way; None: two for each worker.
+      max_outstanding_requests: how many requests may be under way; None or AUTOTUNE: two for each worker.
       data_transfer_protocol: not used: elements are in Ray's store.
       compression: "AUTO" or None; elements are not compressed.
       cross_trainer_cache: not supported.
@@ -111,7 +112,7 @@ def from_dataset_id(
       job_name: the name under which several readers share one pass; None: a pass for this reader.
       consumer_index: the number of this reader, where `num_consumers` take turns.
       num_consumers: how many readers take turns.
-      max_outstanding_requests: how many requests may be under way; None: two for each worker.
+      max_outstanding_requests: how many requests may be under way; None or AUTOTUNE: two for each worker.
       data_transfer_protocol: not used.
       cross_trainer_cache: not supported.
       target_workers: "AUTO" and "ANY" for all workers, "LOCAL" for those of this machine.
@@ -140,6 +141,13 @@ def from_dataset_id(
         raise ValueError(
             f"`job_name` must be set when setting `num_consumers`. num_consumers was set to {num_consumers}."
         )
+    if consumer_index is not None and num_consumers is not None and not 0 <= consumer_index < num_consumers:
+        raise ValueError(
+            f"consumer_index {consumer_index} must be at least 0 and less than num_consumers {num_consumers}"
+        )
+    most = None if max_outstanding_requests == AUTOTUNE else max_outstanding_requests
+    if most is not None and most < 1:
+        raise ValueError(f"max_outstanding_requests must be positive or tf.data.AUTOTUNE, got {most}")
     if cross_trainer_cache is not None:
         raise UnimplementedError(None, None, "cross_trainer_cache is not supported: read with one job_name")
     if target_workers.upper() not in ("AUTO", "ANY", "LOCAL"):
@@ -158,7 +166,7 @@ def from_dataset_id(
         reader = _Reader(address, job, next(repetitions), spec, local)
         if consumer_index is not None:
             return _InTurns(reader, consumer_index)
-        return _Elements(reader, max_outstanding_requests)
+        return _Elements(reader, most)
 
     endless = consumer_index is not None
     return build(("DataService", start, spec, INFINITE_CARDINALITY if endless else UNKNOWN_CARDINALITY))
@@ -226,17 +234,18 @@ class _Reader:
 
     def close(self) -> None:
         """Say that nobody reads any more, where nobody else does."""
-        if not self._job.name and ray_runtime.started().is_initialized():
-            self._dispatcher.release.remote(self._number)
+        if not self._job.name and ray_runtime.is_started():
+            with contextlib.suppress(Exception):  # also called by the collector of garbage, when all has ended
+                self._dispatcher.release.remote(self._number)
 
 
 class _Elements(Pass):
     """What comes first from any worker."""
 
-    __slots__ = ("_ended", "_found", "_lost", "_most", "_pending", "_reader", "_tasks")
+    __slots__ = ("_closed", "_ended", "_found", "_lost", "_most", "_pending", "_reader", "_tasks")
 
     def __init__(self, reader: _Reader, most: int | None):
-        self._reader, self._most = reader, most
+        self._reader, self._most, self._closed = reader, most, False
         self._found: deque[list[Any]] = deque()
         self._pending: dict[Any, str] = {}
         self._ended: set[str] = set()
@@ -247,12 +256,19 @@ class _Elements(Pass):
         while not self._found:
             self._ask()
             if not self._pending and self._tasks and self._ended.issuperset(self._tasks):
-                self._reader.close()
+                self.close()
                 if self._lost.issuperset(self._tasks):
                     raise UnavailableError(None, None, "All workers of the data service are gone")
                 raise StopIteration
             self._take()
         return self._reader.element(self._found.popleft())
+
+    def close(self) -> None:
+        """Let workers end what they make for this pass, also before its end."""
+        if not self._closed:
+            self._closed = True
+            self._pending.clear()
+            self._reader.close()
 
     def _ask(self) -> None:
         for address, (actor, task) in self._tasks.items():

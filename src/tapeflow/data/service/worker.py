@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+from tapeflow.core.errors import CancelledError
 from tapeflow.core.processes import ray_runtime
 from tapeflow.core.processes.arrays import array_of
 from tapeflow.data.iteration.passes import begun, close_pass
@@ -28,6 +29,7 @@ class DataWorker:
     def __init__(self, dispatcher: Any):
         self._dispatcher = dispatcher
         self._streams: dict[int, _Stream] = {}
+        self._over: set[int] = set()
         self._lock = threading.Lock()
 
     def ready(self) -> str:
@@ -44,12 +46,21 @@ class DataWorker:
         return self._stream(task).at(place)
 
     def forget(self, number: int) -> None:
-        """End a pass."""
+        """End a pass, for which requests may still come that were sent before."""
         with self._lock:
-            self._streams.pop(number, None)
+            self._over.add(number)
+            stream = self._streams.pop(number, None)
+        if stream is not None:
+            stream.close()
+
+    def held(self) -> int:
+        """How many passes it makes elements for."""
+        return len(self._streams)
 
     def _stream(self, task: Task) -> _Stream:
         with self._lock:
+            if task.number in self._over:
+                raise CancelledError(None, None, f"Pass {task.number} is over")
             if task.number not in self._streams:
                 message = ray_runtime.started().get(self._dispatcher.dataset.remote(task.dataset))
                 self._streams[task.number] = _Stream(part_of(message, task, self._claim))
@@ -68,13 +79,21 @@ class _Stream:
         self._lock = threading.Lock()
         self._taken = 0
         self._kept: dict[int, list[Any]] = {}
+        self._error: Exception | None = None
 
     def next(self, most: int) -> tuple[list[list[Any]], bool]:
+        """The next elements, and whether none follows. An error comes alone, after the elements before it."""
         found: list[list[Any]] = []
         end = time.monotonic() + _PATIENCE
         with self._lock:
             while len(found) < most and (not found or time.monotonic() < end):
-                element = self._next()
+                try:
+                    element = self._next()
+                except Exception as error:
+                    if not found:
+                        raise
+                    self._error = error
+                    break
                 if element is None:
                     return found, True
                 found.append(element)
@@ -90,7 +109,17 @@ class _Stream:
                 self._taken += 1
             return self._kept.pop(place, None)
 
+    def close(self) -> None:
+        """End the pass."""
+        with self._lock:
+            elements, self._elements = self._elements, None
+            if elements is not None:
+                close_pass(elements)
+
     def _next(self) -> list[Any] | None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
         if self._elements is None:
             return None
         try:
