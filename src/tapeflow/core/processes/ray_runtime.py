@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -49,6 +50,25 @@ def started() -> ModuleType:
         options: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
         ray.init(address=address, namespace=NAMESPACE, logging_level="WARNING", **options)
     return ray
+
+
+def answer(reference: Any, gone: Callable[[Exception], Exception]) -> Any:
+    """Wait for what an actor answers.
+
+    Args:
+      reference: the reference to it.
+      gone: gives what is raised where the actor is gone, for Ray's error.
+
+    Raises:
+      Exception: what the actor raised, or what `gone` gives.
+    """
+    ray = started()
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+    except ray.exceptions.RayActorError as error:
+        raise gone(error) from None
 
 
 def actor(kind: type, **options: Any) -> Any:

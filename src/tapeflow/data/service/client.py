@@ -196,13 +196,9 @@ def _text(dataset_id: Any) -> str | None:
 
 def _asked(reference: Any) -> Any:
     """What a server answers. Raises what it raised, and UnavailableError where it is gone."""
-    ray = ray_runtime.started()
-    try:
-        return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
-    except ray.exceptions.RayActorError as error:
-        raise UnavailableError(None, None, f"A server of the data service is gone: {error}") from None
+    return ray_runtime.answer(
+        reference, lambda error: UnavailableError(None, None, f"A server of the data service is gone: {error}")
+    )
 
 
 class _Reader:

@@ -67,15 +67,11 @@ class Cluster:
         Raises:
           UnavailableError: the worker died, again and again.
         """
-        ray = ray_runtime.started()
         method = self.worker_actors[worker].run.options(num_returns=2)
         done, outputs = method.remote(program, arguments)
-        try:
-            ray.get(done)
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause from None
-        except ray.exceptions.RayActorError as error:
-            raise UnavailableError(None, None, f"/job:worker/task:{worker} is gone: {error}") from None
+        ray_runtime.answer(
+            done, lambda error: UnavailableError(None, None, f"/job:worker/task:{worker} is gone: {error}")
+        )
         return outputs
 
     def variable(self, next_creator: Callable[..., Any], partitioner: Any, given: dict[str, Any]) -> Any:

@@ -147,14 +147,13 @@ class _Ahead:
 
 def received(reference: Any, connection: Connection) -> Any:
     """What a server answers. Raises what the operation raised, and PSUnavailableError where the server is gone."""
-    ray = ray_runtime.started()
-    try:
-        return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
-    except ray.exceptions.RayActorError as error:
-        text = f"The parameter server /job:ps/task:{connection.index} is gone: {error}"
-        raise PSUnavailableError(UnavailableError(None, None, text)) from None
+    place = f"/job:ps/task:{connection.index}"
+    return ray_runtime.answer(
+        reference,
+        lambda error: PSUnavailableError(
+            UnavailableError(None, None, f"The parameter server {place} is gone: {error}")
+        ),
+    )
 
 
 def _held(inputs: Iterable[Any]) -> Iterator[Held]:
