@@ -6,15 +6,26 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tapeflow.core.convert import is_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.distribute.processes import ALONE
-from tapeflow.distribute.reducing import OwnValue, ReduceOp, reduce_values
+from tapeflow.distribute.reducing import OwnValue, ReduceOp, reduce_over_axis, reduce_values
 from tapeflow.distribute.sharding import shares
-from tapeflow.distribute.values import PerReplica, select
+from tapeflow.distribute.values import DistributedValues, PerReplica, select
 from tapeflow.ops.control.grouping import group as group_together
 
 __all__ = ["StrategyExtended"]
+
+
+def not_distributed(value: Any, op: ReduceOp) -> ValueError:
+    """What is raised for the sum of a value of which nobody knows whose it is."""
+    return ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op {op}.")
+
+
+def is_zero(value: Any) -> bool:
+    """Whether a value is Python's zero, of which the sum is clear."""
+    return isinstance(value, (int, float)) and value == 0
 
 
 class ValueContext:
@@ -51,9 +62,32 @@ class StrategyExtended:
         """The sums over the replicas of several values."""
         strategy = self._strategy
         if self.processes.size == 1 or any(isinstance(x, OwnValue) for x in values):
-            return [strategy._reduced(ReduceOp.SUM, x, None) for x in values]
+            return [self.reduced(ReduceOp.SUM, x, None) for x in values]
         own = [reduce_values(ReduceOp.SUM, strategy.experimental_local_results(x)) for x in values]
         return self.processes.total(own)
+
+    def reduced(self, op: ReduceOp, value: Any, axis: int | None) -> Any:
+        """`Strategy.reduce`, where a tensor is one that each replica has."""
+        several = self.processes.size > 1  # each has a value of its own
+
+        def total(x: Any) -> Any:
+            if isinstance(x, OwnValue):
+                return x.reduced(op, axis)
+            if isinstance(x, DistributedValues):
+                parts = x.values
+            elif several or self._num_replicas_in_sync == 1 or op is ReduceOp.MEAN or is_zero(x):
+                parts = (x,)
+            elif not is_tensor(x):
+                raise not_distributed(x, op)
+            else:
+                parts = (x,) * self._num_replicas_in_sync
+            if axis is not None:
+                return reduce_over_axis(op, parts, axis, self.processes)
+            if len(parts) > 1 or is_tensor(x) or several:
+                return reduce_values(op, parts, self.processes)
+            return x
+
+        return nest.map_structure(total, value)
 
     def share_of_process(self, batch: Any) -> Any:
         """The rows of a batch of all replicas that are for this process."""

@@ -47,7 +47,7 @@ class MirroredVariable(Variable):
                     found = strategy.extended.processes.first(found)
             else:
                 op = ReduceOp.from_variable_aggregation(aggregation)
-                found = strategy._reduced(op, values, None)
+                found = strategy.extended.reduced(op, values, None)
             method(found, *args, **kwargs)
             return self
 

@@ -71,7 +71,7 @@ class ReplicaContext:
         flat = nest.flatten(value)
 
         def together(strategy: Any, *parts: Any) -> Any:
-            return [strategy._reduced(op, part, None) for part in parts]
+            return [strategy.extended.reduced(op, part, None) for part in parts]
 
         if self._one_by_one and all(is_tensor(x) for x in flat):
             return self._own(value, replica_gradients.summed(self, op, flat, lambda xs: self.merge_call(together, xs)))

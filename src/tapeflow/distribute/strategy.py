@@ -13,20 +13,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeflow.core import config, context, replicas
-from tapeflow.core.convert import is_tensor
 from tapeflow.core.device import DeviceSpec, canonical_name
 from tapeflow.core.public import boundaries
 from tapeflow.core.structures import nest
 from tapeflow.data.dataset import Dataset
 from tapeflow.distribute import inputs, single_program
-from tapeflow.distribute.extended import StrategyExtended, ValueContext
+from tapeflow.distribute.extended import StrategyExtended, ValueContext, is_zero, not_distributed
 from tapeflow.distribute.mirrored import MirroredVariable, is_mirrored, mirrored_kind
 from tapeflow.distribute.processes import ALONE
 from tapeflow.distribute.reducing import (
     OwnValue,
     ReduceOp,
-    reduce_over_axis,
-    reduce_values,
     reduction,
 )
 from tapeflow.distribute.replica_context import ReplicaContext, as_replica, with_autograph
@@ -212,32 +209,9 @@ class Strategy:
         op = reduction(reduce_op)
         if axis is None and op is ReduceOp.SUM and self.num_replicas_in_sync > 1 and self._processes.size == 1:
             for x in nest.flatten(value):
-                if not isinstance(x, DistributedValues) and not _is_zero(x):
-                    raise _not_distributed(x, op)
-        return self._reduced(op, value, axis)
-
-    def _reduced(self, op: ReduceOp, value: Any, axis: int | None) -> Any:
-        """`reduce`, where a tensor is one that each replica has."""
-        several = self._processes.size > 1  # each has a value of its own
-
-        def reduced(x: Any) -> Any:
-            if isinstance(x, OwnValue):
-                return x.reduced(op, axis)
-            if isinstance(x, DistributedValues):
-                parts = x.values
-            elif several or self.num_replicas_in_sync == 1 or op is ReduceOp.MEAN or _is_zero(x):
-                parts = (x,)
-            elif not is_tensor(x):
-                raise _not_distributed(x, op)
-            else:
-                parts = (x,) * self.num_replicas_in_sync
-            if axis is not None:
-                return reduce_over_axis(op, parts, axis, self._processes)
-            if len(parts) > 1 or is_tensor(x) or several:
-                return reduce_values(op, parts, self._processes)
-            return x
-
-        return nest.map_structure(reduced, value)
+                if not isinstance(x, DistributedValues) and not is_zero(x):
+                    raise not_distributed(x, op)
+        return self.extended.reduced(op, value, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
         """Put the components of all replicas one after another.
@@ -390,14 +364,6 @@ def _full_name(device: Any) -> str:
     """A device with the job, replica and task that it is of: those of this process where the name has none."""
     here = DeviceSpec(job="localhost", replica=0, task=0)
     return here.make_merged_spec(DeviceSpec.from_string(canonical_name(device))).to_string()
-
-
-def _not_distributed(value: Any, op: ReduceOp) -> ValueError:
-    return ValueError(f"A non-DistributedValues value {value!s} cannot be reduced with the given reduce op {op}.")
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, (int, float)) and value == 0
 
 
 boundaries(globals())
