@@ -26,6 +26,14 @@ def test_default_strategy():
     assert tf.distribute.get_replica_context().replica_id_in_sync_group == 0
 
 
+def test_scopes_of_variables(two):
+    outside, default = tf.Variable(1.0), tf.distribute.get_strategy()
+    with two.scope():
+        inside = tf.Variable(1.0)
+    assert [default.extended.variable_created_in_scope(v) for v in (outside, inside)] == [True, False]
+    assert [two.extended.variable_created_in_scope(v) for v in (outside, inside)] == [False, True]
+
+
 def test_one_replica_gets_plain_values():
     strategy = tf.distribute.MirroredStrategy(["cpu:0"])
     with strategy.scope():

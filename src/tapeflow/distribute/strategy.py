@@ -51,7 +51,7 @@ class Strategy:
 
     def __init__(self, devices: Any = None, extended: Any = None):
         self.local_devices = [_full_name(device) for device in devices or [_first_device()]]
-        self.extended = StrategyExtended(self, self.__dict__.get("_joined", ALONE))
+        self.extended = extended or StrategyExtended(self, self.__dict__.get("_joined", ALONE))
 
     @property
     def num_replicas_in_sync(self) -> int:

@@ -12,6 +12,7 @@ from tapeflow.autodiff.custom_gradient import recompute_grad
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.public import public, public_methods
 from tapeflow.core.structures import nest
+from tapeflow.keras.activations import linear
 
 if TYPE_CHECKING:
     from tapeflow.keras.engine.base_layer import Layer
@@ -80,9 +81,9 @@ def rematerialize(layer: Layer):
     if scope.mode == "list_of_layers" and layer.name not in scope.layer_names:
         return
     if scope.mode == "activations":
-        for name in ("activation", "_activate"):  # the second is the first, or None for the identity
-            if getattr(layer, name, None) is not None:
-                setattr(layer, name, remat(getattr(layer, name)))
+        activation = getattr(layer, "activation", None)
+        if activation not in (None, linear):
+            layer.activation = remat(activation)
         return
     call = layer.call
     known: dict = {}

@@ -18,6 +18,7 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     output_length,
     to_nn_format,
 )
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.padding import pad
 from tapeflow.ops.array.transposing import transpose
@@ -139,7 +140,7 @@ class Convolution(Layer):
             outputs = transpose(outputs, [0, rank + 1, *range(1, rank + 1)])
         if outer is not None:
             outputs = reshape(outputs, [*outer, *outputs.shape[1:]])
-        return outputs if self.activation is activations.linear else self.activation(outputs)
+        return activate(self.activation, outputs)
 
     def _convolve(self, inputs):
         padding = self.padding.upper()

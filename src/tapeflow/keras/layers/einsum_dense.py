@@ -13,6 +13,7 @@ from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.layers.core.dense import refuse_unknown_kinds
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.linalg.einsum import einsum
@@ -186,7 +187,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
             outputs = einsum(self.equation, inputs, self.kernel)
         if self.bias is not None:
             outputs = outputs + self.bias
-        return outputs if self.activation is activations.linear else self.activation(outputs)
+        return activate(self.activation, outputs)
 
     def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(

@@ -17,6 +17,7 @@ from tapeflow.keras.layers.convolution_arithmetic import (
     normalize_tuple,
     output_length,
 )
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.transposing import transpose
@@ -130,7 +131,7 @@ class _LocallyConnected(Layer):
         result = reshape(result, [-1, *outputs, self.filters])
         if self.bias is not None:
             result = result + self.bias
-        result = self.activation(result)
+        result = activate(self.activation, result)
         return transpose(result, [0, self.rank + 1, *range(1, self.rank + 1)]) if first else result
 
     def _windows(self, inputs, outputs: Sequence[int]):

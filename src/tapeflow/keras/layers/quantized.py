@@ -11,7 +11,7 @@ from tapeflow.autodiff.tape import GradientTape
 from tapeflow.core import dtypes
 from tapeflow.core.context import init_scope
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.keras import activations, quantizers
+from tapeflow.keras import quantizers
 from tapeflow.keras.dtype_policy import (
     Int4DTypePolicy,
     QuantizedDTypePolicy,
@@ -20,6 +20,7 @@ from tapeflow.keras.dtype_policy import (
 from tapeflow.keras.engine import calling
 from tapeflow.keras.engine.protocol import quantization_mode
 from tapeflow.keras.layers import float8
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.keras.quantizers import Int8QuantizationConfig, abs_max_quantize
 from tapeflow.ops.array.construction import ones as ones_of
 from tapeflow.ops.array.layout import expand_dims, reshape, squeeze
@@ -149,7 +150,7 @@ class Quantizable:
         outputs = float8.product(self, inputs, calling.state.training, compute)
         if self.bias is not None:
             outputs = outputs + float8.rounded_bias(self)
-        return outputs if self.activation is activations.linear else self.activation(outputs)
+        return activate(self.activation, outputs)
 
     def _exchange(self, integers, scales):
         """Put integers in the place of the weight, and add a weight of the scales."""

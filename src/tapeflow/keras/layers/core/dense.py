@@ -14,6 +14,7 @@ from tapeflow.keras import activations, constraints, initializers, regularizers
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.input_spec import InputSpec
 from tapeflow.keras.layers.low_rank import AdaptableWeight, LowRank
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.keras.layers.quantized import Quantizable
 from tapeflow.ops.linalg.matmul import MatMul
 from tapeflow.ops.linalg.tensordot import tensordot
@@ -104,7 +105,6 @@ class Dense(LowRank, Quantizable, Layer):
                 f"Received: units={units}"
             )
         self.activation = activations.get(activation)
-        self._activate = None if self.activation is activations.linear else self.activation
         self.use_bias = use_bias
         self.kernel_initializer = initializers.get(kernel_initializer)
         self.bias_initializer = initializers.get(bias_initializer)
@@ -171,7 +171,7 @@ class Dense(LowRank, Quantizable, Layer):
             outputs = tensordot(inputs, self.kernel, [[inputs.ndim - 1], [0]])
         if self.bias is not None:
             outputs = bias_add(outputs, self.bias)
-        return outputs if self._activate is None else self._activate(outputs)
+        return activate(self.activation, outputs)
 
     def compute_output_shape(self, input_shape: Sequence[Any]):
         shape = TensorShape(input_shape).with_rank_at_least(2)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tapeflow.core.annotations import Configurable, Tensor, TensorLike
 from tapeflow.core.structures import nest
-from tapeflow.keras import activations
+from tapeflow.keras.layers.output_activation import activate
 from tapeflow.keras.layers.rnn.base import SETTINGS, CellLayer, of_cell
 from tapeflow.keras.layers.rnn.cells import GatedCell, first_state
 
@@ -57,8 +57,7 @@ class SimpleRNNCell(GatedCell):
     def step(self, projected: TensorLike, states: Sequence[Tensor], training: bool | Tensor | None):
         """The rest of the step."""
         output = projected + self._recurrent(first_state(states), training)
-        if self.activation is not activations.linear:
-            output = self.activation(output)
+        output = activate(self.activation, output)
         return output, [output] if nest.is_nested(states) else output
 
     def call(self, inputs: Tensor, states: Sequence[Tensor], training: bool | Tensor | None = None):
