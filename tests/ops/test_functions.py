@@ -10,7 +10,9 @@ import tapeflow as tf
 
 CALLED = {
     name: runpy.run_path(str(pathlib.Path(__file__).with_name(f"{name}_calls.py")))
-    for name in ("function", "text", "ragged", "sparse", "quantized", "ragged_constant", "regex", "size")
+    for name in (
+        "function", "text", "ragged", "ragged_constant", "ragged_getitem", "sparse", "quantized", "regex", "size",
+    )
 }
 WRITTEN = {name: json.loads(called["VECTORS"].read_text()) for name, called in CALLED.items()}
 

@@ -199,11 +199,14 @@ def _constant(value: Any, wanted: DType | None, shape: ShapeLike) -> Any:
     if tensor.shape == dims:
         return tensor
     elements = tensor.numpy()
+    count = int(np.prod(dims, dtype=np.int64))
     if np.size(elements) == 1:
+        if np.ndim(elements) > 1 and count != 1:
+            given = ",".join(map(str, np.shape(elements)))
+            raise InvalidArgumentError(None, None, f"value must be a scalar, got shape [{given}] [Op:Fill]")
         numpy_type: Any = object if tensor.dtype == dtypes.string else None
         element = elements if np.ndim(elements) == 0 else elements.reshape(-1)[0]
         return _native.tensor_of(np.full(dims, element, numpy_type), tensor.dtype)
-    count = int(np.prod(dims, dtype=np.int64))
     if np.size(elements) != count:
         raise TypeError(
             f"Eager execution of tf.constant with unsupported shape. Tensor {elements} (converted from "

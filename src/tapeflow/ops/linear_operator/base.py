@@ -227,7 +227,9 @@ class LinearOperator(Module):
         rows, columns = self.shape.as_list()[-2:] if self.shape.rank else (None, None)
         if rows is None or columns is None:
             return self._hints[3]
-        if self._hints[3] is not None and self._hints[3] != (rows == columns):
+        if self._hints[3] is False and rows == columns:
+            raise ValueError("User set is_square hint to False, but the operator was square.")
+        if self._hints[3] and rows != columns:
             raise ValueError(
                 f"User provided is_square hint {self._hints[3]} is contradicted by the shape {self.shape}"
             )

@@ -49,7 +49,9 @@ def _gathered(params: RaggedTensor, indices, axis: int, batch: int):
     ragged = isinstance(params, RaggedTensor), isinstance(indices, RaggedTensor)
     if not any(ragged):
         return dense_gather.gather(params, indices, axis=axis, batch_dims=batch)
-    if batch > 1 or (batch and axis > batch):
+    if batch == 1 and axis > 1:
+        return _gathered_in_rows(_as_rows(params), indices, axis)
+    if batch > 1:
         if not all(ragged):
             params, indices = _as_rows(params), _as_rows(indices)
         inner = _gathered(params.values, indices.values, axis - 1, batch - 1)
@@ -71,6 +73,18 @@ def _gathered(params: RaggedTensor, indices, axis: int, batch: int):
         return params.with_values(_gathered(params.values, indices, axis - 1, 0))
     rows = RaggedTensor.from_tensor(params)
     return rows.with_values(_gathered(rows.values, indices, axis - 1, 0))
+
+
+def _gathered_in_rows(params: RaggedTensor, indices, axis: int):
+    """From each value of row i, along an axis inside of it, the elements at `indices[i]`."""
+    count = indices.nrows() if isinstance(indices, RaggedTensor) else Shape(indices)[0]
+    check = assert_equal_v1(
+        params.nrows(), cast(count, params.row_splits.dtype),
+        message="params and indices must have the same batch dimensions",
+    )
+    with guarded(check):
+        of_values = gather_rows(indices, params.value_rowids())
+    return params.with_values(_gathered(params.values, of_values, axis - 1, 1))
 
 
 def _for_each_row(indices, rows: Tensor):
@@ -96,7 +110,7 @@ def _gathered_rows(params: RaggedTensor, indices: Tensor):
     if rank == 1:
         return gather_rows(params, indices)
     if rank is None:
-        raise ValueError("indices must have known rank")
+        raise ValueError("rank(indices) must be known statically")
     flat = gather_rows(params, layout.reshape(indices, [-1]))
     sizes = cast(Shape(indices), params.row_splits.dtype)
     return _with_outer(flat, [sizes[i] for i in range(rank)])

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow.core.annotations import Tensor
+from tapeflow.core.context import executing_eagerly
+from tapeflow.core.convert import is_tensor
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.control import assertions
+from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import arithmetic, division
@@ -27,7 +34,7 @@ def getitem(ragged: RaggedTensor, key: Any):
     """Raises ValueError for a number inside of a ragged dimension, as rows may be shorter than that."""
     if isinstance(key, RaggedTensor):
         return masked(ragged, key)
-    return _picked(ragged, list(key) if isinstance(key, tuple) else [key])
+    return _picked(ragged, list(key) if isinstance(key, (tuple, list)) else [key])
 
 
 def _picked(ragged: Tensor | RaggedTensor, keys: Sequence[int]):
@@ -37,32 +44,49 @@ def _picked(ragged: Tensor | RaggedTensor, keys: Sequence[int]):
         return ragged[tuple(keys)]
     first, rest = keys[0], keys[1:]
     if first is Ellipsis:
-        missing = ragged.shape.rank - sum(k is not None and k is not Ellipsis for k in rest)
-        return _picked(ragged, [slice(None)] * missing + rest)
+        return _picked(ragged, _without_ellipsis(rest, ragged.shape.rank))
     if first is None:
         whole = _picked(ragged, rest) if rest else ragged
 
         return expand_dims(whole, 0)
     if isinstance(first, slice):
-        return _inside(_rows(ragged, first), rest)
-    number = _number(first, ragged)
-    splits = ragged.row_splits
-    starts, limits = splits[:-1], splits[1:]
-    row = ragged.values[starts[number] : limits[number]]
-    return _picked(row, rest)
+        rows = _rows(ragged, first)
+        if ragged.uniform_row_length is not None and rows.uniform_row_length is None:
+            rows = RaggedTensor.from_uniform_row_length(
+                rows.values, ragged.uniform_row_length, rows.nrows(), validate=False
+            )
+        return _inside(rows, rest)
+    start, limit = _ends(ragged, first)
+    return _picked(ragged.values[start:limit], rest)
 
 
-def _number(key: int, ragged: RaggedTensor):
-    """The number of a row. Raises TypeError for what is none, IndexError where it is known to be out of range."""
-    if isinstance(key, (str, bytes, float)) or not hasattr(key, "__index__"):
-        kind = getattr(key, "dtype", None)
-        if kind is None or not getattr(kind, "is_integer", False):
-            raise TypeError(f"Ragged tensors are indexed by integers, slices and `...`, got {key!r}")
-    known, rows = static_value(key), static_value(ragged.nrows())
-    if known is not None and rows is not None and not known.ndim:
-        if not -int(rows) <= int(known) < int(rows):
-            raise IndexError(f"index {int(known)} is out of range for a RaggedTensor with {int(rows)} rows")
-    return cast(key, ragged.row_splits.dtype)
+def _without_ellipsis(rest: Sequence[Any], rank: int | None) -> list[Any]:
+    """The keys after `...`, with one slice for each dimension that it stands for."""
+    if rank is None:
+        raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
+    missing = rank - sum(k is not None and k is not Ellipsis for k in rest)
+    if missing < 0:
+        raise IndexError("Too many indices for RaggedTensor")
+    return [slice(None)] * missing + list(rest)
+
+
+def _ends(ragged: RaggedTensor, key: Any) -> tuple[Any, Any]:
+    """Where a row begins and ends in the values: numbers, where they are known.
+
+    Raises IndexError for a row after the last, which ends a loop, and what tensors raise for other keys that are no
+    number of a row.
+    """
+    starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
+    number = static_value(key) if isinstance(key, int) or hasattr(key, "dtype") else None
+    if number is not None and not number.ndim and executing_eagerly():
+        rows = int(ragged.nrows())
+        if int(number) >= rows:
+            raise IndexError(f"Row key {key} out of bounds")
+    start, limit = starts[key], limits[key]
+    known = static_value(start), static_value(limit)
+    if known[0] is not None and known[1] is not None:
+        return int(known[0]), int(known[1])
+    return start, limit
 
 
 def _rows(ragged: RaggedTensor, part):
@@ -89,19 +113,29 @@ def _inside(ragged, keys):
         return ragged
     first, rest = keys[0], keys[1:]
     if first is Ellipsis:
-        missing = ragged.shape.rank - 1 - sum(k is not None and k is not Ellipsis for k in rest)
-        return _inside(ragged, [slice(None)] * missing + rest)
+        return _inside(ragged, _without_ellipsis(rest, ragged.values.shape.rank))
     if first is None:
         return _inside(expand_dims(ragged, 1), [slice(None), *rest])
     if not isinstance(first, slice):
         if ragged.uniform_row_length is None:
             raise ValueError("Cannot index into an inner ragged dimension.")
         length = cast(ragged.uniform_row_length, ragged.row_splits.dtype)
-        number = cast(first, length.dtype)
+        number = _within(cast(first, length.dtype), length)
         at = ragged.row_starts() + where(number < 0, number + length, number)
         return _inside_values(gather_rows(ragged.values, at), rest)
     cut = ragged if first == slice(None) else _cut(ragged, first)
     return cut.with_values(_inside_values(cut.values, rest)) if rest else cut
+
+
+def _within(number: Tensor, length: Tensor) -> Tensor:
+    """The number of an element of rows of one length, checked when it is known."""
+    message = "Index out of bounds when indexing into a ragged tensor"
+    checks = [
+        assertions.assert_greater_equal(number, -length, message=message),
+        assertions.assert_less(number, length, message=message),
+    ]
+    with control_dependencies([check for check in checks if check is not None]):
+        return identity(number)
 
 
 def _inside_values(values, keys):
@@ -112,8 +146,16 @@ def _inside_values(values, keys):
     return values[(slice(None), *keys)]
 
 
+def _is_offset(bound: Any) -> bool:
+    return bound is None or isinstance(bound, (int, np.integer)) or is_tensor(bound)
+
+
 def _cut(ragged: RaggedTensor, part):
     step = 1 if part.step is None else part.step
+    if not all(_is_offset(bound) for bound in (part.start, part.stop)):
+        raise TypeError("slice offsets must be integers or None")
+    if not _is_offset(step):
+        raise TypeError("slice strides must be integers or None")
     if isinstance(step, int) and step < 0:
         return _cut_backwards(ragged, part, step)
     if isinstance(step, int) and step == 0:

@@ -142,7 +142,7 @@ class RaggedTensor:
         known, last = static_value(nrows) if nrows is not None else None, static_value(rowids)
         if validate and known is not None and last is not None and len(last) and last[-1] >= known:
             raise ValueError(
-                f"Expected nrows > value_rowids[-1], but nrows = {int(known)} and value_rowids[-1] = {int(last[-1])}"
+                f"Expected nrows >= value_rowids[-1] + 1; got nrows={int(known)}, value_rowids[-1]={int(last[-1])}"
             )
         rowids = required(validate, values, rowids, ROWIDS, *bound)
         if nrows is None:
