@@ -258,9 +258,7 @@ def _key(x: Any) -> Any:
         return (type(x), x if x == x else "nan", str(x) if isinstance(x, float) else "")
     if isinstance(x, (_Variable, _Tensor)):
         return _Identity(x)
-    if isinstance(x, (TensorShape, TypeSpec)) or type(x).__module__.startswith(
-        "tapeflow.core.dtypes"
-    ):
+    if isinstance(x, (TensorShape, TypeSpec, dtypes.DType)):
         return (type(x), x) if getattr(type(x), "__hash__", None) else _Identity(x)
     own = getattr(type(x), "__tf_tracing_type__", None)
     if own is not None:

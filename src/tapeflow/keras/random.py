@@ -5,7 +5,7 @@ from __future__ import annotations
 import random as python_random
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from tapeflow.ops.random import stateless_choice as random_stateless_choice
 from tapeflow.ops.random import stateless_functions
 from tapeflow.ops.random.binomial import stateless_binomial
 from tapeflow.ops.state.variable import VariableAggregation
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "SeedGenerator",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core.errors import OutOfRangeError
 from tapeflow.core.public import boundaries, public, public_methods
@@ -17,9 +17,6 @@ from tapeflow.train.sessions.creators import (
     WorkerSessionCreator,
 )
 from tapeflow.train.sessions.layers import CoordinatedCreator, Recoverable, StepContext
-
-if TYPE_CHECKING:
-    pass
 
 # The default of arguments that depend on each other.
 USE_DEFAULT = object()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from tapeflow.ops import operators
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math.accumulate import AddN
 from tapeflow.ops.state.rows import VariableShape
-
-if TYPE_CHECKING:
-    pass
 
 
 class Call:

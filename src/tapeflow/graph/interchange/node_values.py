@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.tensor_shape import TensorShape
@@ -15,10 +15,6 @@ from tapeflow.graph.interchange.written_as import composition, is_composed
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.binder import Schema
-
-if TYPE_CHECKING:
-    pass
-
 
 # What nodes that call Python functions are written with. Nothing looks a function up by it.
 _tokens = itertools.count()

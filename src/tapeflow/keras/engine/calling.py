@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state.variable import Variable
-
-if TYPE_CHECKING:
-    pass
 
 
 class _CallState(threading.local):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
@@ -21,9 +21,6 @@ from tapeflow.keras.session import set_values
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.control.grouping import group
 from tapeflow.ops.state.variable import VariableAggregation
-
-if TYPE_CHECKING:
-    pass
 
 
 def _building_graph():

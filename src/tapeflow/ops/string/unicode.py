@@ -36,7 +36,7 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
     return chr(0xD800 + min(error.end - error.start, 255)), error.end
 
 
-codecs.register_error("tapeflow.malformed", _mark)
+codecs.register_error("tapeflow malformed", _mark)
 
 
 def _decoder(name: str) -> codecs.CodecInfo:
@@ -58,7 +58,7 @@ def _decoded(text: bytes, encoding: codecs.CodecInfo) -> np.ndarray:
     try:
         return _code_points(encoding.decode(text, "strict")[0])
     except UnicodeError:
-        return _code_points(encoding.decode(text, "tapeflow.malformed")[0])
+        return _code_points(encoding.decode(text, "tapeflow malformed")[0])
 
 
 def _malformed(points: np.ndarray) -> np.ndarray:

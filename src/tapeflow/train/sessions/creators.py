@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.train.scaffold import Scaffold
 from tapeflow.train.session_manager import SessionManager
-
-if TYPE_CHECKING:
-    pass
 
 
 class SessionCreator:

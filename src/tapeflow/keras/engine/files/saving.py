@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.keras import function_code
 from tapeflow.keras.registry import deserialize_in
 from tapeflow.keras.saving.network3 import deserialize_model, serialize_model
-
-if TYPE_CHECKING:
-    pass
 
 
 def to_json(model: Any, **kwargs):

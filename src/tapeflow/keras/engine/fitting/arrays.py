@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from tapeflow.keras.engine.fitting.epochs import Epochs
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.sparse.shaping import concat as sparse_concat
 from tapeflow.ops.state.variable import Variable
-
-if TYPE_CHECKING:
-    pass
 
 
 def joined(outputs: Any):

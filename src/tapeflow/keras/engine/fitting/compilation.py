@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from tapeflow.checkpoint.following import attached
 from tapeflow.core.public import public_methods
@@ -14,9 +13,6 @@ from tapeflow.keras import optimizers, settings
 from tapeflow.keras.engine.fitting import compile_config
 from tapeflow.keras.engine.fitting.compiled import CompiledLoss, CompiledMetrics
 from tapeflow.keras.engine.fitting.steps import are_metrics
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_methods

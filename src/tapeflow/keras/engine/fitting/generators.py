@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core.public import public_methods
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_methods

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from tapeflow.keras.engine.fitting.arrays import array_of, inputs_of, numbers_of
 from tapeflow.keras.engine.fitting.batches import as_batches, as_tensor
 from tapeflow.keras.engine.fitting.packing import pack_x_y_sample_weight
 from tapeflow.keras.utils.progress import in_order_of_release
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_methods

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tapeflow.api import providers
 from tapeflow.core import replicas
@@ -32,9 +31,6 @@ from tapeflow.keras.engine.fitting.steps import Steps
 from tapeflow.keras.engine.fitting.without_effects import StatelessTraining
 from tapeflow.keras.utils.dataset_creator import DatasetCreator
 from tapeflow.keras.utils.progress import in_order_of_release
-
-if TYPE_CHECKING:
-    pass
 
 
 @public_methods

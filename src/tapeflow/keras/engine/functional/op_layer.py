@@ -80,7 +80,6 @@ class TFOpLambda(Layer):
         self.function = function
         self.__dict__["call"] = function
         self.__dict__["_public_name"] = public_name
-        self.__dict__["_must_restore_from_config"] = True
         self.built = True
 
     def __call__(self, *args, **kwargs):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.keras.engine.calling import signature_of
 from tapeflow.keras.layers.preprocessing.image_base import ImageLayer
 from tapeflow.keras.registry import deserialize_in, to_config
-
-if TYPE_CHECKING:
-    pass
 
 
 class Pipeline(ImageLayer):

@@ -451,6 +451,7 @@ class CellLayer(RNN):
 
     _cell_class: type
     _computes_floats = True
+    _has_unroll = True  # whether configs say of it if its loop is unrolled
 
     def _make(self, arguments, cell=None):
         """`arguments`: the locals of the constructor. What is not the layer's own goes to the cell."""
@@ -492,7 +493,7 @@ class CellLayer(RNN):
         of_cell = self.cell.get_config()
         config |= {name: of_cell[name] for name in self._settings if self._takes(name)}
         config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
-        if type(self).__name__.startswith("CuDNN"):
+        if not self._has_unroll:
             config.pop("unroll")
         return config
 

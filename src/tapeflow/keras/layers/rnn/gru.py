@@ -171,6 +171,7 @@ class CuDNNGRU(CellLayer):
     """GRU with the arguments of the layer of 1.x that ran on CuDNN."""
 
     _cell_class = GRUCell
+    _has_unroll = False
 
     def __init__(
         self, units: int, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",

@@ -170,6 +170,7 @@ class CuDNNLSTM(CellLayer):
     """LSTM with the arguments of the layer of 1.x that ran on CuDNN; two biases are kept as CuDNN does."""
 
     _cell_class = LSTMCell
+    _has_unroll = False
 
     def __init__(
         self, units: int, kernel_initializer: str = "glorot_uniform", recurrent_initializer: str = "orthogonal",
