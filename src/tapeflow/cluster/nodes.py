@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from tapeflow.graph.build import reference_variables
 from tapeflow.graph.interchange.functionalize import functionalized
 from tapeflow.graph.interchange.references import split_reference, topological
 from tapeflow.graph.op_defs import messages as op_defs
+from tapeflow.graph.topology import in_order
 from tapeflow.ops.binder import MOST_OUTPUTS
 from tapeflow.ops.state.resource_op import row_of
 
@@ -93,31 +93,14 @@ class Nodes:
 
         Those that may have to wait for others come as late as they can.
         """
-        seen: set[str] = set()
+        needs: dict[str, list[str]] = {}
         todo = list(wanted)
         while todo:
             name = todo.pop()
-            if name not in seen:
-                seen.add(name)
-                todo += [source for source, _ in self.sources(name, fed)]
-        followers: dict[str, list[str]] = {}
-        waiting = {}
-        for name in seen:
-            sources = {source for source, _ in self.sources(name, fed)}
-            waiting[name] = len(sources)
-            for source in sources:
-                followers.setdefault(source, []).append(name)
-        ready = [self._rank(name) for name, count in waiting.items() if not count]
-        heapq.heapify(ready)
-        result = []
-        while ready:
-            *_, name = heapq.heappop(ready)
-            result.append(name)
-            for follower in followers.get(name, ()):
-                waiting[follower] -= 1
-                if not waiting[follower]:
-                    heapq.heappush(ready, self._rank(follower))
-        return result
+            if name not in needs:
+                needs[name] = [source for source, _ in self.sources(name, fed)]
+                todo += needs[name]
+        return in_order(needs, self._rank)
 
     def sources(self, name: str, fed: set[tuple[str, int]]) -> Iterator[tuple[str, int]]:
         """What of the inputs of a node is not fed; nodes of which all is fed are not waited for."""
@@ -132,9 +115,9 @@ class Nodes:
         """Whether all outputs of a node are fed."""
         return (name, 0) in fed and all((name, i) in fed for i in range(len(self.output_types(name))))
 
-    def _rank(self, name: str) -> tuple[int, int, str]:
+    def _rank(self, name: str) -> tuple[int, int]:
         row = row_of(self.by_name[name].op)
-        return (0 if row is None else row.patience), self.numbers[name], name
+        return (0 if row is None else row.patience), self.numbers[name]
 
     def library_of(self, names: Iterable[str]) -> list[Any]:
         """The functions that nodes call, and those that these call."""

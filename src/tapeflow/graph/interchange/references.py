@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from tapeflow.graph.topology import in_order
 
 _NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
@@ -38,9 +39,9 @@ def topological(
         if node.name in by_name:
             raise ValueError(f"Node '{node.name}' is not unique")
         by_name[node.name] = i
-    waiting = [0] * len(nodes)
-    followers: dict[int, list[int]] = {}
+    needs: dict[int, list[int]] = {}
     for i, node in enumerate(nodes):
+        needs[i] = []
         controls = False
         for text in node.input:
             if controls and not text.startswith("^"):
@@ -53,18 +54,10 @@ def topological(
             source = by_name.get(split(text)[0])
             if source is None:
                 raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
-            waiting[i] += 1
-            followers.setdefault(source, []).append(i)
-    ready = [i for i, count in enumerate(waiting) if not count]
-    order = []
-    while ready:
-        i = heapq.heappop(ready)
-        order.append(i)
-        for follower in followers.get(i, ()):
-            waiting[follower] -= 1
-            if not waiting[follower]:
-                heapq.heappush(ready, follower)
+            needs[i].append(source)
+    order = in_order(needs, lambda i: i)
     if len(order) < len(nodes):
-        stuck = [node.name for node, count in zip(nodes, waiting, strict=True) if count]
+        done = set(order)
+        stuck = [node.name for i, node in enumerate(nodes) if i not in done]
         raise ValueError(f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}")
     return order

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.graph.topology import in_order
 from tapeflow.ops.state.resource_op import row_of
 
 
@@ -92,26 +92,11 @@ def sorted_topologically(
     """
     inside = set(ops)
     after = _kept_in_place(ops, given)
-    waiting: dict[Operation, int] = {}
-    followers: dict[Operation, list[Operation]] = {}
-    for op in ops:
-        sources = _sources(op, given) | after.get(op, set())
-        sources &= inside
-        waiting[op] = len(sources)
-        for source in sources:
-            followers.setdefault(source, []).append(op)
-    ready = [(patience(op), op.index, op) for op in ops if not waiting[op]]
-    heapq.heapify(ready)
-    result = []
-    while ready:
-        *_, op = heapq.heappop(ready)
-        result.append(op)
-        for follower in followers.get(op, ()):
-            waiting[follower] -= 1
-            if not waiting[follower]:
-                heapq.heappush(ready, (patience(follower), follower.index, follower))
+    needs = {op: (_sources(op, given) | after.get(op, set())) & inside for op in ops}
+    result = in_order(needs, lambda op: (patience(op), op.index))
     if len(result) < len(ops):
-        stuck = [op.name for op in ops if waiting[op]]
+        done = set(result)
+        stuck = [op.name for op in ops if op not in done]
         raise InvalidArgumentError(
             None,
             None,
