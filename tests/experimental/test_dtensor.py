@@ -311,8 +311,20 @@ def test_what_is_on_no_mesh(pair):
         dtensor.unpack(plain)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Neither layout nor DTensor initial value are provided"):
         dtensor.DVariable([1.0])
+    for value in (1.0, None, [1, 2]):
+        assert dtensor.fetch_layout(value) is None
+        with pytest.raises(TypeError, match="Expecting a Tensor, got <class"):
+            dtensor.unpack(value)
     with pytest.raises(RuntimeError, match="`fetch_layout` must be called eagerly"):
         tf.function(dtensor.fetch_layout)(pair)
+
+
+def test_whether_processes_watch_each_other(monkeypatch):
+    monkeypatch.delenv("DTENSOR_ENABLE_HEARTBEAT", raising=False)
+    assert dtensor.heartbeat_enabled()
+    for text, expected in (("0", False), ("False", False), ("1", True), ("TRUE", True)):
+        monkeypatch.setenv("DTENSOR_ENABLE_HEARTBEAT", text)
+        assert dtensor.heartbeat_enabled() is expected
 
 
 def test_parts_have_to_fit(one):

@@ -59,8 +59,8 @@ def full_job_name(task_id: int | None = None) -> str:
 
 
 def heartbeat_enabled() -> bool:
-    """Whether processes watch each other: TF_DTENSOR_ENABLE_HEARTBEAT."""
-    return os.environ.get("TF_DTENSOR_ENABLE_HEARTBEAT", "0").lower() in ("1", "true")
+    """Whether processes would watch each other: DTENSOR_ENABLE_HEARTBEAT, by default "true". One alone does not."""
+    return os.environ.get("DTENSOR_ENABLE_HEARTBEAT", "true").lower() in ("1", "true")
 
 
 def local_devices(device_type: str, for_client_id: int | None = None) -> list[DeviceSpec]:

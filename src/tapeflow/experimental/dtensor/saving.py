@@ -11,9 +11,8 @@ from tapeflow.checkpoint.saving_nodes import restore_v2, save_v2
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtensor.mesh import Mesh
-from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries
-from tapeflow.experimental.dtensor.transfers import fetch_layout, relayout, whole
+from tapeflow.experimental.dtensor.transfers import fetch_layout, is_dtensor, relayout, whole
 from tapeflow.experimental.dtensor.variables import DVariable
 
 
@@ -94,14 +93,14 @@ def name_based_restore(mesh: Mesh, checkpoint_prefix: str, name_tensor_dict: Map
         raise ValueError("name based restore must run eagerly.")
     layouts = {}
     for name, tensor in name_tensor_dict.items():
-        try:
-            layouts[name] = fetch_layout(tensor)
-        except InvalidArgumentError as error:
-            raise ValueError("Saving/Restoring tensor must be a DTensor") from error
-        if layouts[name].mesh.device_type().upper() != "CPU":
+        layout = fetch_layout(tensor) if is_dtensor(tensor) else None
+        if layout is None:
+            raise ValueError("Saving/Restoring tensor must be a DTensor")
+        if layout.mesh.device_type().upper() != "CPU":
             raise ValueError(
                 f"Restoring a non CPU Tensor is not supported currently. Offending tensor name : {name}"
             )
+        layouts[name] = layout
     names, kinds = list(name_tensor_dict), [x.dtype for x in name_tensor_dict.values()]
     found = restore_v2(checkpoint_prefix, names, [""] * len(names), kinds)
     flat = found if isinstance(found, (list, tuple)) else [found]

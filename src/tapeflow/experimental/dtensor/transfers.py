@@ -98,7 +98,10 @@ def relayout_like(tensor: TensorLike, layout_tensor: Tensor, name: str | None = 
     """
     if not context.executing_eagerly():
         return RelayoutLike(tensor, layout_tensor, name=name)
-    return relayout(tensor, fetch_layout(layout_tensor))
+    layout = fetch_layout(layout_tensor)
+    if layout is None:
+        raise TypeError(f"Expecting a Tensor, got {type(layout_tensor)}")
+    return relayout(tensor, layout)
 
 
 def pack(tensors: Sequence[Any], layout: Layout) -> Tensor:
@@ -156,9 +159,12 @@ def unpack(tensor: Any) -> Sequence[Tensor]:
 
     Raises:
       RuntimeError: while a graph is built.
+      TypeError: for what is no tensor.
       InvalidArgumentError: for a tensor that is on no mesh.
     """
     _eagerly("unpack")
+    if not _is_eager(tensor):
+        raise TypeError(f"Expecting a Tensor, got {type(tensor)}")
     value = _value_of(tensor)
     held = mesh_array(value)
     if held is None:
@@ -176,8 +182,8 @@ def _value_of(tensor: Any) -> Any:
     return tensor
 
 
-def fetch_layout(tensor: Any) -> Layout:
-    """The layout of a tensor.
+def fetch_layout(tensor: Any) -> Layout | None:
+    """The layout of a tensor; None for what is no tensor.
 
     Args:
       tensor: a tensor on a mesh, or a variable.
@@ -187,6 +193,8 @@ def fetch_layout(tensor: Any) -> Layout:
       InvalidArgumentError: for a tensor that is on no mesh.
     """
     _eagerly("fetch_layout")
+    if not _is_eager(tensor):
+        return None
     held = mesh_array(_value_of(tensor))
     if held is None:
         raise InvalidArgumentError(None, None, "FetchLayout expects a tensor placed on the layout device.")
@@ -211,9 +219,11 @@ def check_layout(tensor: Any, layout: Layout) -> None:
 def is_dtensor(tensor: Any) -> bool:
     """Whether a value is a tensor, or a variable, on a mesh. Raises RuntimeError while a graph is built."""
     _eagerly("is_dtensor")
-    if not isinstance(tensor, (_native.EagerTensor, _native.Variable)):
-        return False
-    return mesh_array(_value_of(tensor)) is not None
+    return _is_eager(tensor) and mesh_array(_value_of(tensor)) is not None
+
+
+def _is_eager(value: Any) -> bool:
+    return isinstance(value, (_native.EagerTensor, _native.Variable))
 
 
 def whole(tensor: Any) -> np.ndarray:
