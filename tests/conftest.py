@@ -54,6 +54,18 @@ def seeded():
     tf.random.set_seed(1)
 
 
+_MAY_IMPORT_JAX = {"xla", "gpu", "oracle", "slow", "stress"}
+
+
+@pytest.fixture(autouse=True)
+def without_jax(request):
+    """Only tests that say so import jax: no process that has can be forked without a warning, which others do."""
+    before = "jax" in sys.modules
+    yield
+    marks = {mark.name for mark in request.node.iter_markers()}
+    assert before or "jax" not in sys.modules or marks & _MAY_IMPORT_JAX, "the test imports jax: mark it xla"
+
+
 @pytest.fixture
 def rng():
     """A NumPy generator with a fixed seed."""

@@ -40,12 +40,22 @@ def test_gradients_are_marked_as_their_operations(separate, expected):
         y = tf.matmul(x, x, name="free")
         with jit_scope(separate_compiled_gradients=separate):
             z = tf.matmul(y, y, name="marked")
-        (dx,) = tf.gradients(z, x)
+        tf.gradients(z, x)
         marked = [op for op in graph.get_operations() if "marked_grad" in op.name]
         free = [op for op in graph.get_operations() if "free_grad" in op.name]
         assert {op.get_attr("_XlaScope") for op in marked} == {expected}
         assert free
         assert not any("_XlaScope" in op.node_def.attr for op in free)
+
+
+@pytest.mark.xla
+def test_marked_operations_and_their_gradients_run():
+    with tf.Graph().as_default():
+        x = tf.constant([[3.0]])
+        y = tf.matmul(x, x)
+        with jit_scope():
+            z = tf.matmul(y, y)
+        (dx,) = tf.gradients(z, x)
         with tf.compat.v1.Session() as session:
             assert session.run(dx) == 108.0
 

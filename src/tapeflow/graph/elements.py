@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.public import boundaries
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.state.rows import ReadVariableOp
 
 
 class Elements:
@@ -24,7 +26,7 @@ class Elements:
         """Raises ValueError or KeyError if there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
-        return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
+        return value_of_reference(self.as_graph_element(name, allow_tensor=True, allow_operation=False))
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
@@ -94,6 +96,13 @@ class Elements:
         if name not in self._by_name:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return self._by_name[name]
+
+
+def value_of_reference(tensor: SymbolicTensor) -> SymbolicTensor:
+    """The value of a reference variable of 1.x, whose own tensor is its handle here; any other tensor as it is."""
+    if tensor.dtype is not dtypes.resource or not tensor.of_reference:
+        return tensor
+    return next((op.outputs[0] for op in tensor.consumers() if op.row is ReadVariableOp), tensor)
 
 
 boundaries(globals())

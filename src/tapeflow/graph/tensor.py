@@ -12,10 +12,13 @@ from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape, as_shape
+from tapeflow.core.variables import element_of_graph
 from tapeflow.graph import misuse
 from tapeflow.graph.build import static_values
 
 _UNSET: Any = object()
+# An attr of the handles of variables of 1.x that are no resources there.
+OF_REFERENCE = "_of_reference"
 # Runs a tensor in a session: (tensor, feeds, session) -> array; set by `graph.session`.
 evaluate: Any = None
 
@@ -43,8 +46,6 @@ class SymbolicTensor(_native.Tensor):
     # Of a resource tensor: what is known of the variable behind it.
     handle_shape: tuple[int | None, ...] | None
     handle_dtype: Any
-    # Of the handle of a variable of 1.x that is no resource there: feeding its value feeds all that reads it.
-    of_reference: bool
 
     __slots__ = ("op", "value_index", "dtype", "shape_tuple", "handle_shape", "handle_dtype", "_constant",
                  "__dict__", "__weakref__")  # fmt: skip
@@ -115,6 +116,21 @@ class SymbolicTensor(_native.Tensor):
     def consumers(self) -> list[Any]:
         """The operations that take this as an input."""
         return self.op.graph.consumers_of(self)
+
+    @property
+    def of_reference(self) -> bool:
+        """Whether this is the handle of a variable of 1.x that is no resource there: feeding its value feeds all that
+        reads it."""
+        return OF_REFERENCE in self.op.extra_attrs
+
+    @property
+    def _referenced_variable(self) -> Any:
+        """The variable of 1.x of which this is the tensor by its name, which can be assigned to; None for others."""
+        handle = self.op.inputs[0] if self.op.inputs else None
+        if handle is None or not handle.of_reference:
+            return None
+        variable = self.op.graph.variables_by_handle.variable_of(handle)
+        return None if variable is None or element_of_graph(variable) is not self else variable
 
     @property
     def is_tensor_like(self) -> bool:

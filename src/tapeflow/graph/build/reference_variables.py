@@ -11,10 +11,10 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.graph.nodes.from_node_def import load_all_rows
-from tapeflow.graph.nodes.node_kinds import OF_REFERENCE
 from tapeflow.graph.nodes.reference_nodes import HANDLE, UPDATE
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.op_defs.reference_definitions import counterpart
+from tapeflow.graph.tensor import OF_REFERENCE
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.state.resource import VarHandleOp
 from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp

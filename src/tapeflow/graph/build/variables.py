@@ -18,7 +18,7 @@ from tapeflow.graph.graph import Graph
 from tapeflow.graph.interchange.inlining import copy_operation
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.run import order, planning
-from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.graph.tensor import OF_REFERENCE, SymbolicTensor
 from tapeflow.ops.state import rows as state
 from tapeflow.ops.state import variable
 from tapeflow.ops.state.resource import VarHandleOp
@@ -256,7 +256,8 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
         handle.handle_dtype = value.dtype
         parts.handle = handle
         parts.initial_value = value
-        handle.of_reference = made._is_reference
+        if made._is_reference:
+            op.take_attrs({OF_REFERENCE: True})
         declare(made, value.dtype, bool(trainable), declared, parts)
         describe(made, {**given, "full_name": name})
         with graph.device(handle.device) if handle.device else contextlib.nullcontext():

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _Maker = Callable[[Any, Any, Sequence[SymbolicTensor], str, dict[str, Any]], Operation]
 SPECIAL: dict[str, _Maker] = {}
-# An attr of the handles of variables of 1.x that are no resources there.
-OF_REFERENCE = "_of_reference"
 
 
 def makes(*kinds: str) -> Callable[[_Maker], _Maker]:
@@ -96,8 +94,6 @@ def _variable_handle(
 ) -> Operation:
     op = _plain(maker, VarHandleOp.name, (), name, values)
     handle: Any = op.add_output(dtypes.resource, ())
-    if OF_REFERENCE in node.attr:
-        handle.of_reference = True
     handle.handle_shape = _tuple(values["shape"])
     handle.handle_dtype = values["dtype"]
     return op

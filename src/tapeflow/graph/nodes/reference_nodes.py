@@ -14,6 +14,7 @@ from tapeflow.graph.nodes.node_kinds import SPECIAL, _variable_handle, makes
 from tapeflow.graph.op_defs import messages as op_defs
 from tapeflow.graph.op_defs import reference_definitions
 from tapeflow.graph.operation import Operation
+from tapeflow.graph.tensor import OF_REFERENCE
 from tapeflow.ops.state.rows import ReadVariableOp, VarIsInitializedOp
 from tapeflow.ops.state.variable_parts import ResourceCountUpTo
 from tapeflow.ops.table import REGISTRY
@@ -71,7 +72,7 @@ def _variable(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, va
     attrs = {"container": values.get("container", ""), "shared_name": shared, "dtype": values["dtype"],
              "shape": values["shape"]}  # fmt: skip
     handle = _variable_handle(maker, node, (), name + HANDLE, attrs)
-    handle.outputs[0].of_reference = True
+    handle.take_attrs({OF_REFERENCE: True})
     return _read(maker.graph, handle.outputs[0], values["dtype"], name)
 
 

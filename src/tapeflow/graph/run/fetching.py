@@ -13,6 +13,7 @@ from tapeflow.core import convert, dtypes
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.core.structures import nest
+from tapeflow.graph.elements import value_of_reference
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -140,7 +141,7 @@ class Fetches:
         if not self._graph.is_fetchable(element):
             raise ValueError(f"Operation {element.name} has been marked as not fetchable.")
         if isinstance(element, SymbolicTensor):
-            element = _value_of(self._graph, element)
+            element = value_of_reference(element)
         if isinstance(element, Operation):
             if element not in self.operations:
                 self.operations.append(element)
@@ -165,23 +166,15 @@ def feed_tensors(graph: Graph, feed_dict: Any) -> list[tuple[SymbolicTensor, Any
             except (TypeError, ValueError, KeyError) as error:
                 text = error.args[0] if error.args else error
                 raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
-            found = _value_of(graph, found)
+            found = value_of_reference(found)
             made = fed(graph, found, each)
             pairs += [(x, made) for x in _reads(graph, found)]
     return pairs
 
 
-def _value_of(graph: Graph, tensor: SymbolicTensor) -> SymbolicTensor:
-    """The value of a reference variable, whose own tensor is its handle here; any other tensor as it is."""
-    if tensor.dtype is not dtypes.resource or not getattr(tensor, "of_reference", False):
-        return tensor
-    read = next((op for op in graph.operations if op.row is ReadVariableOp and op.inputs[0] is tensor), None)
-    return tensor if read is None else read.outputs[0]
-
-
 def _reads(graph: Graph, tensor: SymbolicTensor) -> list[SymbolicTensor]:
     """The tensors that are fed with one: of the value of a reference variable of 1.x, all that reads the variable."""
-    if tensor.op.row is not ReadVariableOp or not getattr(tensor.op.inputs[0], "of_reference", False):
+    if tensor.op.row is not ReadVariableOp or not tensor.op.inputs[0].of_reference:
         return [tensor]
     handle = tensor.op.inputs[0]
     return [

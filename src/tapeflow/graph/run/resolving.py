@@ -166,7 +166,7 @@ class Resolver:
                 declare(found, op.attrs["dtype"], True, as_shape(op.attrs["shape"]))
                 found.name = f"{key[1]}:0"
                 shared.variables[key] = found
-            elif getattr(op.outputs[0], "of_reference", False):
+            elif op.outputs[0].of_reference:
                 _check_shape(op, found)
             return found
 

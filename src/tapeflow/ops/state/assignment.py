@@ -8,6 +8,12 @@ from tapeflow.api import api
 from tapeflow.core.public import public
 
 
+def referenced(ref: Any) -> Any:
+    """The variable that `ref` stands for if it is the tensor that a graph of 1.x has under its name; else `ref`."""
+    variable = getattr(ref, "_referenced_variable", None)
+    return ref if variable is None else variable
+
+
 @api(v1="assign")
 @public
 def assign(
@@ -25,6 +31,7 @@ def assign(
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
+    ref = referenced(ref)
     if validate_shape is False and getattr(ref, "_parts", None) is not None:
         return ref._assign_any_shape(value, name)
     return ref.assign(value, name=name)
@@ -41,7 +48,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return ref.assign_add(value, name=name)
+    return referenced(ref).assign_add(value, name=name)
 
 
 @api(v1="assign_sub")
@@ -55,4 +62,4 @@ def assign_sub(ref, value: Any, use_locking: bool | None = None, name: str | Non
       use_locking: has no effect on the result.
       name: a name for the operation (optional).
     """
-    return ref.assign_sub(value, name=name)
+    return referenced(ref).assign_sub(value, name=name)

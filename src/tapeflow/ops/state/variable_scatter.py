@@ -16,11 +16,13 @@ from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.state import scatter_rows
+from tapeflow.ops.state.assignment import referenced
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.static import is_eager
 
 
 def _scatter(row: Callable[..., Any], ref: Any, indices: TensorLike, updates: TensorLike):
+    ref = referenced(ref)
     if not isinstance(ref, Variable):
         raise AttributeError(f"A scatter needs a tf.Variable to write to, but was given {ref!r}")
     indices, updates = convert_to_tensor(indices), convert_to_tensor(updates, ref.dtype)
@@ -41,7 +43,7 @@ def count_up_to(ref: Any, limit, name: str | None = None):
       limit: the number at which it stops.
       name: a name for the operation (optional).
     """
-    return ref.count_up_to(limit)
+    return referenced(ref).count_up_to(limit)
 
 
 @api(v1="scatter_update")
