@@ -18,8 +18,8 @@ from tapeflow import _native
 from tapeflow.core.errors import FailedPreconditionError
 from tapeflow.xla.importing import jax
 
-# References to an object that only one local variable holds, as `sys.getrefcount` counts them. Without a GIL others may
-# take some while they are counted.
+# References to an object that only one list holds, as `sys.getrefcount(list[i])` counts them; those of a local variable
+# some versions of Python do not count. Without a GIL others may take some while they are counted.
 _OWN = 2 if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
 
 
@@ -74,6 +74,7 @@ class PreparedCall:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Some donated buffers were not usable")
             self._compiled = jitted.lower(*arrays, *state, *positions).compile()
+        self._read = [i for i in range(len(state)) if i not in self.assigned]
         kinds = [*signature.results, *(signature.variables[i]().dtype for i in self.assigned)]
         self._numbers = tuple([kind.as_datatype_enum for kind in kinds])
 
@@ -98,9 +99,9 @@ class PreparedCall:
                 self.direct = memory.direct(program, self._numbers)
             return results
         variables = [_there(reference()) for reference in signature.variables]
+        # Whoever has taken values must not wait for what others have taken: they may wait for it.
+        state = self._state(variables)
         if not self.assigned:
-            read = _native.Variable.read_value
-            state = memory.arrays_of(tuple([read(v) for v in variables]))
             found: list[Any] = memory.tensors_of(self._compiled(*arrays, *state, *self._positions()), self._numbers)
             return found
         assigned = tuple([variables[i] for i in self.assigned])
@@ -108,31 +109,35 @@ class PreparedCall:
         def run(values: list[Any]) -> list[Any] | None:
             if not memory.holds(values):
                 return None
-            return self._updated(arrays, variables, values)
+            return self._updated(arrays, state, variables, values)
 
         result: list[Any] | None = _native.update_taken(assigned, run)
         return result
 
-    def _updated(self, arrays: list[Any], variables: list[Any], values: list[Any]) -> list[Any]:
-        """The results, where `values` has the only reference to those of the assigned variables, and gets the new."""
-        memory, read = self._memory, _native.Variable.read_value
+    def _state(self, variables: list[Any]) -> list[Any]:
+        """The arrays of variables, by number; None for those that the program assigns."""
+        read = _native.Variable.read_value
         state: list[Any] = [None] * len(variables)
+        found = self._memory.arrays_of(tuple([read(variables[i]) for i in self._read]))
+        for i, array in zip(self._read, found, strict=True):
+            state[i] = array
+        return state
+
+    def _updated(self, arrays: list[Any], state: list[Any], variables: list[Any], values: list[Any]) -> list[Any]:
+        """The results, where `values` has the only reference to those of the assigned variables, and gets the new."""
+        memory = self._memory
         try:
             for k, i in enumerate(self.assigned):
-                tensor, values[k] = values[k], None
-                array = memory.own_array(tensor)
-                tensor = None
-                state[i] = array if sys.getrefcount(array) <= _OWN else _copy(array)
-                array = None
-            for i, v in enumerate(variables):
-                if state[i] is None:
-                    state[i] = memory.array_of(read(v))
+                state[i] = memory.own_array(values[k])
+                values[k] = None
+                if sys.getrefcount(state[i]) > _OWN:
+                    state[i] = _copy(state[i])
             found = self._compiled(*arrays, *state, *self._positions())
             tensors = memory.tensors_of(found, self._numbers)
             del found
         except BaseException:
             for k, i in enumerate(self.assigned):
-                if values[k] is None and state[i] is not None and not state[i].is_deleted():
+                if values[k] is None and not state[i].is_deleted():
                     values[k] = memory.tensor_of(state[i], variables[i].dtype)
             raise
         count = len(self._signature.results)
