@@ -1,6 +1,7 @@
 #include "foreign_arrays.h"
 
 #include <cstring>
+#include <utility>
 
 #include "arrays.h"
 #include "guard.h"
@@ -62,7 +63,7 @@ Ref all_over(PyObject* arrays, PyObject* numbers, PyObject* attribute) {
   const Ref given(PySequence_Tuple(arrays));
   const Py_ssize_t n = PyTuple_GET_SIZE(numbers);
   if (PyTuple_GET_SIZE(given.get()) != n) throw invalid(n, " dtypes for ", PyTuple_GET_SIZE(given.get()), " arrays");
-  Ref made(PyList_New(n));
+  Ref made = unfinished_list(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
     const long number = PyLong_AsLong(PyTuple_GET_ITEM(numbers, i));
     if (number == -1 && PyErr_Occurred()) throw PythonError();
@@ -74,15 +75,21 @@ Ref all_over(PyObject* arrays, PyObject* numbers, PyObject* attribute) {
     PyList_SET_ITEM(made.get(), i, t);
     if (PyObject_SetAttr(t, attribute, array) < 0) throw PythonError();
   }
-  return made;
+  return Ref(whole(std::move(made)));
 }
 
-// The array of a tensor, borrowed; null where it has none.
-PyObject* array_of(PyObject* o, PyObject* attribute) {
+// The array of a tensor; null where it has none.
+Ref array_of(PyObject* o, PyObject* attribute) {
   PyObject* dict = is_tensor(o) ? reinterpret_cast<Tensor*>(o)->dict : nullptr;
-  PyObject* array = dict ? PyDict_GetItemWithError(dict, attribute) : nullptr;
+  PyObject* array = nullptr;
+#ifdef Py_GIL_DISABLED
+  if (dict && PyDict_GetItemRef(dict, attribute, &array) < 0) throw PythonError();
+#else
+  if (dict) array = Py_XNewRef(PyDict_GetItemWithError(dict, attribute));
   if (!array && PyErr_Occurred()) throw PythonError();
-  return array == Py_None ? nullptr : array;
+#endif
+  Ref found = Ref::or_null(array);
+  return found.get() == Py_None ? Ref() : std::move(found);
 }
 
 // The tensors share the memory of all but small arrays, and keep these.
@@ -96,13 +103,13 @@ PyObject* arrays_of(PyObject*, PyObject* args) {
   PyObject *tensors, *attribute;
   if (!PyArg_ParseTuple(args, "O!U", &PyTuple_Type, &tensors, &attribute)) return nullptr;
   const Py_ssize_t n = PyTuple_GET_SIZE(tensors);
-  Ref found(PyList_New(n));
+  Ref found = unfinished_list(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* array = array_of(PyTuple_GET_ITEM(tensors, i), attribute);
+    Ref array = array_of(PyTuple_GET_ITEM(tensors, i), attribute);
     if (!array) Py_RETURN_NONE;
-    PyList_SET_ITEM(found.get(), i, Py_NewRef(array));
+    PyList_SET_ITEM(found.get(), i, array.release());
   }
-  return found.release();
+  return whole(std::move(found));
 }
 
 // Both, around a call: what a program costs that changes no variable.
@@ -110,12 +117,13 @@ PyObject* call_over(PyObject*, PyObject* args) {
   PyObject *function, *numbers, *attribute, *tensors;
   if (!PyArg_ParseTuple(args, "OO!UO!", &function, &PyTuple_Type, &numbers, &attribute, &PyTuple_Type, &tensors)) return nullptr;
   const Py_ssize_t n = PyTuple_GET_SIZE(tensors);
-  const Ref arrays(PyTuple_New(n));
+  Ref found = unfinished_tuple(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* array = array_of(PyTuple_GET_ITEM(tensors, i), attribute);
+    Ref array = array_of(PyTuple_GET_ITEM(tensors, i), attribute);
     if (!array) Py_RETURN_NONE;
-    PyTuple_SET_ITEM(arrays.get(), i, Py_NewRef(array));
+    PyTuple_SET_ITEM(found.get(), i, array.release());
   }
+  const Ref arrays(whole(std::move(found)));
   const Ref results(PyObject_Call(function, arrays.get(), nullptr));
   return all_over(results.get(), numbers, attribute).release();
 }

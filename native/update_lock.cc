@@ -71,7 +71,7 @@ bool UpdateLock::abandoned() const { return taken_at_ != fork_count && owner_.lo
 
 bool UpdateLock::wait(bool to_read) {
   if (registered && abandoned()) {
-    if (to_read && writing_.load(kOrder)) {
+    if (to_read && value_.load(kOrder) != Value::kThere) {
       PyErr_SetString(PyExc_RuntimeError,
                       "another thread was writing this variable when the process was forked: assign a value to it first");
       throw PythonError();
@@ -120,7 +120,7 @@ bool UpdateLock::wait(bool to_read) {
     // A signal handler's wait ends here when what it interrupted has got the lock.
     const bool again = held();
     // A reader only waits for what is half written: who has the lock may in turn wait for the reader's own.
-    if (again || (to_read && !writing_.load(kOrder))) {
+    if (again || (to_read && value_.load(kOrder) == Value::kThere)) {
       if (leave()) break;
       if (again) ++depth_;
       return again;

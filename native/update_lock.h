@@ -33,12 +33,22 @@ class UpdateLock {
     if (--depth_ == 0) hand_on();
   }
 
-  // Whether the memory of the value is being written, so that readers wait. For the holder to set.
-  void set_writing(bool writing) { writing_.store(writing, std::memory_order_release); }
+  // Whether the memory of the value is being written, so that others wait to read. For the holder to set; nothing where
+  // the value is taken.
+  void set_writing(bool writing) {
+    if (!taken()) value_.store(writing ? Value::kWritten : Value::kThere, std::memory_order_release);
+  }
+  // Whether the value is elsewhere, so that the holder cannot read it either. For the holder to set.
+  void set_taken(bool taken) { value_.store(taken ? Value::kTaken : Value::kThere, std::memory_order_release); }
+  bool taken() const { return value_.load(kOrder) == Value::kTaken; }
+  bool taken_by_this_thread() const { return taken() && held(); }
 
   // Whether the value can be read without the lock.
-  bool readable() const { return !writing_.load(std::memory_order_acquire) || held(); }
-  // Like acquire, for a reader; false: it is not taken, as nobody writes any more.
+  bool readable() const {
+    const Value value = value_.load(std::memory_order_acquire);
+    return value == Value::kThere || (value == Value::kWritten && held());
+  }
+  // Like acquire, for a reader; false: it has not got the lock, as nobody writes any more.
   bool acquire_to_read() { return try_acquire() || wait(true); }
 
  private:
@@ -77,7 +87,8 @@ class UpdateLock {
   std::atomic<const void*> owner_{nullptr};
   int32_t depth_ = 0;                  // the owner's
   std::atomic<int32_t> waiting_{0};    // how many threads
-  std::atomic<bool> writing_{false};
+  enum class Value : uint8_t { kThere, kWritten, kTaken };
+  std::atomic<Value> value_{Value::kThere};
   Shared<uint32_t> taken_at_{0};       // fork_count then
 };
 

@@ -83,8 +83,14 @@ OwnedVariable variable_of(const Tensor* handle) {
 
 namespace {
 
+// For what runs in the midst of an update, such as a handler of signals, and in a process that was forked there.
+Error taken_here() {
+  return Error(Code::kFailedPrecondition, "The variable has no value now: the update that took it is not finished.");
+}
+
 void check_set(const Variable* v) {
   if (!v->value.is_set()) throw Error(Code::kFailedPrecondition, "The variable is not initialized.");
+  if (v->value.is_taken_here()) throw taken_here();
 }
 
 }  // namespace
@@ -102,6 +108,7 @@ OwnedTensor awaited_snapshot(Variable* v) {
     }
     if (locked) v->value.lock_.release();
     if (readable) return value;
+    if (locked) throw taken_here();
   }
 }
 
@@ -150,8 +157,14 @@ OwnedTensor WritableValue::take(OwnedTensor instead) noexcept {
   const std::lock_guard hold(v_->value.leaf_);
   OwnedTensor taken(v_->value.tensor_);
   v_->value.tensor_ = instead.leak();
-  v_->value.lock_.set_writing(true);
+  v_->value.lock_.set_taken(true);
   return taken;
+}
+
+OwnedTensor WritableValue::exchange(OwnedTensor t) noexcept {
+  OwnedTensor old = v_->value.exchange(std::move(t));
+  if (v_->value.lock_.taken()) v_->value.lock_.set_taken(false);
+  return old;
 }
 
 WritableValue::~WritableValue() {
@@ -191,7 +204,10 @@ WritableValues::WritableValues(Tensor* const* handles, int64_t n)
         OwnedVariable v = variable_of(handles[i]);
         check_set(v.get());  // once set, for ever
         return v;
-      }) {}
+      }) {
+  // A fork may have left variables without values, whose locks are free.
+  for (int64_t i = 0; i < n; ++i) check_set(given_[i]);
+}
 
 bool update_in_place(WritableValue& v, const Tensor* x, bool subtract) {
   const Tensor* now = v.now();
@@ -432,50 +448,62 @@ PyObject* fresh(PyObject*, PyObject* o) {
   return guarded([&] { return object(fresh_view(reinterpret_cast<Tensor*>(o))); });
 }
 
+// Locks of the variables of a tuple.
+VariableLocks locks_of(PyObject* variables) {
+  const Py_ssize_t n = PyTuple_GET_SIZE(variables);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* v = PyTuple_GET_ITEM(variables, i);
+    if (is_variable(v)) continue;
+    PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
+    throw PythonError();
+  }
+  return {n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); }};
+}
+
 // update_locked(variables, function): what function() returns, during which no other thread changes the variables.
 PyObject* update_locked(PyObject*, PyObject* args) {
   PyObject *variables, *function;
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &variables, &function)) return nullptr;
-  const Py_ssize_t n = PyTuple_GET_SIZE(variables);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* v = PyTuple_GET_ITEM(variables, i);
-    if (!is_variable(v)) return PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
-  }
-  return guarded([&] {
-    VariableLocks locks(n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); });
-    PyObject* result = PyObject_CallNoArgs(function);
-    if (!result) throw PythonError();
-    return result;
-  });
+  const VariableLocks locks = locks_of(variables);
+  return PyObject_CallNoArgs(function);
 }
 
 // The values of variables, out of them until the end of the scope, which puts back what is still in the list.
 class TakenValues {
  public:
-  explicit TakenValues(PyObject* variables) : list_(PyList_New(PyTuple_GET_SIZE(variables))) {
-    ShapeRef scalar(Shape::scalar());
+  explicit TakenValues(PyObject* variables) : TakenValues(PyTuple_GET_SIZE(variables)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list_.get()); ++i) {
-      held_.push_back(std::make_unique<WritableValue>(self_of(PyTuple_GET_ITEM(variables, i))));
-      OwnedTensor value = held_.back()->take(OwnedTensor(new_tensor(DType::kBool, scalar.get())));
-      PyList_SET_ITEM(list_.get(), i, object(value.leak()));
+      auto held = std::make_unique<WritableValue>(self_of(PyTuple_GET_ITEM(variables, i)));
+      OwnedTensor placeholder = without_elements(held->now());
+      held_.push_back(std::move(held));
+      PyList_SET_ITEM(list_.get(), i, object(held_.back()->take(std::move(placeholder)).leak()));
     }
+    PyObject_GC_Track(list_.get());
   }
   TakenValues(const TakenValues&) = delete;
   TakenValues& operator=(const TakenValues&) = delete;
   // What is gone from the list leaves a variable that is not initialized. Runs no code while a placeholder can be seen.
   ~TakenValues() {
-    std::vector<OwnedTensor> placeholders;
     for (size_t i = 0; i < held_.size(); ++i) {
       const auto at = static_cast<Py_ssize_t>(i);
       PyObject* value = at < PyList_GET_SIZE(list_.get()) ? PyList_GET_ITEM(list_.get(), at) : Py_None;
-      placeholders.push_back(held_[i]->exchange(is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value)) : OwnedTensor()));
+      held_[i]->exchange(is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value)) : OwnedTensor());
     }
-    held_.clear();
   }
 
   PyObject* list() const { return list_.get(); }
 
  private:
+  // Whole before values are taken, so that those are put back where not all can be.
+  explicit TakenValues(Py_ssize_t n) : list_(unfinished_list(n)) { held_.reserve(static_cast<size_t>(n)); }
+
+  // What an assignment looks at.
+  static OwnedTensor without_elements(const Tensor* value) {
+    OwnedTensor t(object_tensor(value->dtype, value->shape, nullptr));
+    t->device = value->device;
+    return t;
+  }
+
   const Ref list_;
   std::vector<std::unique_ptr<WritableValue>> held_;
 };
@@ -485,20 +513,11 @@ class TakenValues {
 PyObject* update_taken(PyObject*, PyObject* args) {
   PyObject *variables, *function;
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &variables, &function)) return nullptr;
-  const Py_ssize_t n = PyTuple_GET_SIZE(variables);
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* v = PyTuple_GET_ITEM(variables, i);
-    if (!is_variable(v)) return PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
-  }
-  return guarded([&] {
-    VariableLocks locks(n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); });
-    if (!locks.distinct()) throw invalid("update_taken: a variable comes twice");
-    for (Py_ssize_t i = 0; i < n; ++i) check_set(self_of(PyTuple_GET_ITEM(variables, i)));
-    const TakenValues taken(variables);
-    PyObject* result = PyObject_CallOneArg(function, taken.list());
-    if (!result) throw PythonError();
-    return result;
-  });
+  const VariableLocks locks = locks_of(variables);
+  if (!locks.distinct()) throw invalid("update_taken: a variable comes twice");
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(variables); ++i) check_set(self_of(PyTuple_GET_ITEM(variables, i)));
+  const TakenValues taken(variables);
+  return PyObject_CallOneArg(function, taken.list());
 }
 
 PyMethodDef functions[] = {{"update_taken", entry<update_taken>, METH_VARARGS,

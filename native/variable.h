@@ -22,6 +22,7 @@ class VariableValue {
   VariableValue& operator=(const VariableValue&) = delete;
 
   bool is_set() const { return tensor_ != nullptr; }
+  bool is_taken_here() const { return lock_.taken_by_this_thread(); }  // see WritableValue::take
 
  private:
   friend OwnedTensor snapshot(Variable* v);
@@ -102,8 +103,9 @@ class WritableValue {
   // The value in memory that nobody else sees (copied first if somebody does), to be updated in place.
   Tensor* writable() { return v_->value.writable(); }
   // Replaces the value; the old one is better dropped after this, as that may run code. The dtype must be the variable's.
-  OwnedTensor exchange(OwnedTensor t) noexcept { return v_->value.exchange(std::move(t)); }
-  // Takes the value out, and leaves `instead`, which nobody sees: readers wait until the end of the scope.
+  OwnedTensor exchange(OwnedTensor t) noexcept;
+  // Takes the value out, and leaves `instead`, which nobody sees until something is put there by exchange(): others wait,
+  // and for this thread reading is an error.
   OwnedTensor take(OwnedTensor instead) noexcept;
 
  private:

@@ -299,3 +299,27 @@ def test_values_are_put_back_where_memory_is_short(monkeypatch):
     np.testing.assert_array_equal((a.numpy(), b.numpy()), before)
     step()
     np.testing.assert_array_equal(a.numpy(), before[0] + before[1])
+
+
+def test_a_value_that_is_taken_is_not_read_in_the_midst(monkeypatch):
+    """What interrupts the thread of a program, such as a handler of signals, finds no value, and the next run does."""
+    v = tf.Variable(tf.zeros([300]))
+    step = tf.function(lambda: v.assign_add(tf.ones([300])), jit_compile=True)
+    step()
+    seen = []
+    own_array = host_memory.HostMemory.own_array
+
+    def interrupted(self, tensor):
+        for read in (v.numpy, lambda: v + 1.0, lambda: v.assign_add(tf.ones([300])), step):
+            with pytest.raises(tf.errors.FailedPreconditionError, match="not finished") as raised:
+                read()
+            seen.append(raised)
+        return own_array(self, tensor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(host_memory.HostMemory, "own_array", interrupted)
+        step()
+    assert len(seen) == 4
+    assert np.unique(v.numpy()).tolist() == [2]
+    step()
+    assert np.unique(v.numpy()).tolist() == [3]
