@@ -134,7 +134,7 @@ class Convolution(Layer):
         if first:  # the CPU's kernels have channels last
             inputs = transpose(inputs, [0, *range(2, rank + 2), 1])
         outputs = self._convolve(inputs)
-        if self.bias is not None:
+        if self.use_bias and self.bias is not None:
             outputs = bias_add(outputs, self.bias)
         if first:
             outputs = transpose(outputs, [0, rank + 1, *range(1, rank + 1)])

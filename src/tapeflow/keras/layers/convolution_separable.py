@@ -94,6 +94,10 @@ class DepthwiseConv2D(Convolution):
         """The kernel, by its name of Keras 3."""
         return self.depthwise_kernel
 
+    @kernel.setter
+    def kernel(self, value: Tensor):
+        self.depthwise_kernel = value
+
     def _output_channels(self, channels):
         return None if channels is None else channels * self.depth_multiplier
 

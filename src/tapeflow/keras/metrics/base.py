@@ -7,6 +7,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.dtypes import DType
@@ -17,7 +20,7 @@ from tapeflow.keras import initializers, settings
 from tapeflow.keras.engine.static import shown_dtype
 from tapeflow.keras.engine.tracking import Tracked
 from tapeflow.keras.engine.weight import make_weight
-from tapeflow.keras.session import set_values
+from tapeflow.keras.session import set_values, values_of
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.control.grouping import group
 from tapeflow.ops.state.variable import VariableAggregation
@@ -248,6 +251,33 @@ class Metric(Tracked):
 
     trainable_variables = trainable_weights
 
+    def get_weights(self):
+        """The values of the variables as NumPy arrays, as in Keras 2, where metrics are layers."""
+        return values_of(self.variables)
+
+    def set_weights(self, weights: Sequence[ArrayLike]):
+        """Set the variables from arrays.
+
+        Args:
+          weights: an array for each variable, in the order of `get_weights`.
+
+        Raises:
+          ValueError: for a wrong number of arrays, or a wrong shape.
+        """
+        variables = self.variables
+        if len(variables) != len(weights):
+            raise ValueError(
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of length '
+                f"{len(weights)}, but the layer was expecting {len(variables)} weights."
+            )
+        for variable, value in zip(variables, weights):
+            if tuple(variable.shape) != np.shape(value):
+                raise ValueError(
+                    f"Layer {self.name} weight shape {tuple(variable.shape)} is not compatible with provided weight "
+                    f"shape {np.shape(value)}."
+                )
+        set_values(zip(variables, weights))
+
     def get_config(self):
         """The constructor's arguments."""
         return {"name": self.name, "dtype": self._dtype.name}
@@ -275,8 +305,6 @@ def _is_dtype(name: str):
 
 
 def _ones(variable):
-    import numpy as np
-
     return np.ones(variable.shape.as_list(), variable.dtype.as_numpy_dtype)
 
 

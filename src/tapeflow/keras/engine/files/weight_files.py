@@ -220,9 +220,10 @@ def save_to_group(group: Any, model: Sequential):
 
 
 def save_weights_to(group, weights: Sequence[Variable] | Variables):
-    """Writes weights under their names."""
+    """Writes weights under their names; one that is listed twice, as by optimizers around others, is written once."""
     _set_names(group, "weight_names", [_name_of(weight) for weight in weights])
-    for weight, value in zip(weights, values_of(weights)):
+    each_once = list({id(weight): weight for weight in weights}.values())
+    for weight, value in zip(each_once, values_of(each_once)):
         group.create_dataset(_name_of(weight), data=value)
 
 
