@@ -54,16 +54,21 @@ def seeded():
     tf.random.set_seed(1)
 
 
-_MAY_IMPORT_JAX = {"xla", "gpu", "oracle", "slow", "stress"}
+_MAY_USE_XLA = {"xla", "gpu", "oracle", "slow", "stress"}
 
 
 @pytest.fixture(autouse=True)
-def without_jax(request):
-    """Only tests that say so import jax: no process that has can be forked without a warning, which others do."""
-    before = "jax" in sys.modules
+def without_xla(request):
+    """Only tests that say so start XLA: no process that has can be forked without a warning of jax, which others do."""
+    before = xla_is_started()
     yield
     marks = {mark.name for mark in request.node.iter_markers()}
-    assert before or "jax" not in sys.modules or marks & _MAY_IMPORT_JAX, "the test imports jax: mark it xla"
+    assert before or not xla_is_started() or marks & _MAY_USE_XLA, "the test starts XLA: mark it xla"
+
+
+def xla_is_started():
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bridge.backends_are_initialized()
 
 
 @pytest.fixture

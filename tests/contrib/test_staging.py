@@ -143,6 +143,7 @@ def test_lines_of_libsvm_in_a_graph():
     np.testing.assert_array_equal(classes, np.float32([[1.5], [-1]]))
 
 
+@pytest.mark.xla
 def test_a_compiled_computation():
     def step(x, y):
         v = tf.get_variable("v", [], initializer=tf.ones_initializer())
@@ -156,6 +157,7 @@ def test_a_compiled_computation():
         assert session.run(out) == 7.0
 
 
+@pytest.mark.xla
 def test_structures_of_a_compiled_computation():
     out = xla.compile(lambda x: {"a": x, "b": [x + 1.0]}, [1.0])
     with tf.Session() as session:
@@ -185,6 +187,7 @@ def test_counts_of_arguments(function, count, want):
     assert xla.check_function_argument_count(function, count, None) == want
 
 
+@pytest.mark.xla
 def test_a_compiled_model_trains():
     @xla.estimator_model_fn
     def model_fn(features, labels, mode, params):
