@@ -42,6 +42,28 @@ def test_forms_of_import():
     ]
 
 
+def test_packages_of_contrib_are_attributes():
+    shown = run("""
+        import tensorflow as tf
+        from tapeflow.alias.places import _contrib_packages
+        lost = []
+        for package, inner in sorted(_contrib_packages().items()):
+            if not hasattr(tf.contrib, package):
+                continue
+            for path in sorted(p for p in inner if p.split(".")[0] == "python"):
+                found = getattr(tf.contrib, package)
+                for part in path.split("."):
+                    found = getattr(found, part, None)
+                if found is None:
+                    lost.append(f"{package}.{path}")
+        print(lost)
+        print(tf.contrib.learn.python.learn.datasets.base.maybe_download.__name__)
+        print(tf.contrib.rnn.python.ops.core_rnn_cell._linear.__name__)
+        print([hasattr(tf.contrib.rnn, name) for name in ("pythons", "nothing")])
+    """)
+    assert shown == ["[]", "maybe_download", "_linear", "[False, False]"]
+
+
 def test_internals():
     shown = run("""
         import tensorflow as tf

@@ -250,7 +250,10 @@ def _served(name: str, source: Any) -> ModuleType:
         try:
             value = source.get(key)
         except AttributeError:
-            raise missing.Missing(name, key, source) from None
+            inside = f"{name}.{key}"
+            if not places.is_inside_contrib(inside):
+                raise missing.Missing(name, key, source) from None
+            value = importlib.import_module(inside)  # which importing contrib did
         if isinstance(value, type) and issubclass(value, (_native.Tensor, _native.Variable)):
             operators.show()
             if value is _native.Tensor and _shown_tensor:

@@ -270,6 +270,19 @@ def _contrib(path: str) -> Any:
     return Behind(found)
 
 
+def is_inside_contrib(name: str) -> bool:
+    """Whether `tensorflow.contrib...` of this name is, or may be, a module inside of one of contrib's.
+
+    Their packages are known; of the modules in these it is only known that their names have no capitals.
+    """
+    public, inside, inner = name.removeprefix("tensorflow.contrib.").partition(".python")
+    if not inside or find(name.removeprefix("tensorflow.")) is None:
+        return False
+    packages = _contrib_packages().get(public, set())
+    above, _, last = f"python{inner}".rpartition(".")
+    return f"python{inner}" in packages or (above in packages and last.islower() and last[0] != "_")
+
+
 @functools.cache
 def _contrib_packages() -> dict[str, set[str]]:
     """contrib_packages.txt: {package of contrib: the packages within it, and `python` itself}."""
