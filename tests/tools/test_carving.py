@@ -61,8 +61,10 @@ REPLACEMENTS = {
     "itself": lambda part: part.replace(part.function()),
 }
 
+BY_XLA = pytest.param("xla", marks=pytest.mark.xla)
 
-@pytest.mark.parametrize("replacement", REPLACEMENTS)
+
+@pytest.mark.parametrize("replacement", [BY_XLA if name == "xla" else name for name in REPLACEMENTS])
 @pytest.mark.parametrize("by", ["names", "predicate"])
 def test_the_whole_computes_the_same(replacement, by):
     for needed in {"xla": ["jax"], "lite": ["ai_edge_litert", "litert_converter"]}.get(replacement, []):
@@ -110,7 +112,7 @@ def test_another_computation_changes_the_whole():
     np.testing.assert_allclose(run(graph)[0], 4 * want[0], rtol=1e-5)
 
 
-@pytest.mark.parametrize("replacement", ["xla", "itself"])
+@pytest.mark.parametrize("replacement", [BY_XLA, "itself"])
 def test_gradients_go_through_what_took_the_place(replacement):
     if replacement == "xla":
         pytest.importorskip("jax")
