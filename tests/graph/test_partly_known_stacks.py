@@ -52,3 +52,40 @@ def test_sizes_that_are_known_stay_known(name):
     specs = tf.TensorSpec([], tf.int32), tf.TensorSpec([None, 2], tf.int64), tf.TensorSpec([None], tf.float32)
     traced.get_concrete_function(*specs)
     assert found == [expected]
+
+
+def in_loop(call):
+    tf.while_loop(lambda i: i < 2, lambda i: [call(i)], [0])
+
+
+# Where a shape of the graph around is captured: each calls its argument in a graph inside.
+INNER = {
+    "loop": in_loop,
+    "branch": lambda call: tf.cond(tf.constant(True) & (tf.timestamp() > 0), lambda: call(1), lambda: 0),
+    "function": lambda call: tf.function(call, autograph=False)(1),
+    "loop in a branch": lambda call: tf.cond(tf.timestamp() > 0, lambda: in_loop(call) or 1, lambda: 0),
+    "map": lambda call: tf.map_fn(call, tf.range(2)),
+}
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("name", SHAPES)
+def test_sizes_stay_known_where_a_shape_is_captured(name, inner):
+    call, expected = SHAPES[name]
+    found = []
+
+    @tf.function(autograph=False)
+    def traced(n, indices, values):
+        shape = tf.stack([n, 4])
+
+        def body(i):
+            found.append(call(shape, indices, values).shape.as_list())
+            return i + 1
+
+        INNER[inner](body)
+        return n
+
+    specs = tf.TensorSpec([], tf.int32), tf.TensorSpec([None, 2], tf.int64), tf.TensorSpec([None], tf.float32)
+    traced.get_concrete_function(*specs)
+    assert found
+    assert all(shape == expected for shape in found)

@@ -101,6 +101,11 @@ class FuncGraph(Graph):
         found = self._captured.get(id(tensor))
         return None if found is None else found[1]
 
+    def captured_by(self, placeholder: SymbolicTensor) -> Any:
+        """The tensor of a graph around this one for which a placeholder stands, or None."""
+        outer = next((outer for outer, inner in self._captured.values() if inner is placeholder), None)
+        return None if isinstance(outer, _Eager) else outer
+
     def set_captures(self, pairs: Iterable[tuple[Any, SymbolicTensor]]) -> None:
         """Let placeholders stand for these tensors from outside, and for no others."""
         self._captured = {id(outer): (outer, inner) for outer, inner in pairs}

@@ -55,6 +55,13 @@ def _shape(operation: Any, depth: int) -> Elements | None:
     return None if shape is None else list(shape)
 
 
+def _captured(operation: Any, depth: int) -> Elements | None:
+    """What is known of the tensor from outside of a function, branch or loop for which a placeholder stands."""
+    graph = operation.graph
+    outer = graph.captured_by(operation.outputs[0]) if graph.building_function else None
+    return None if outer is None else elements(outer, depth)
+
+
 def _first(operation: Any, depth: int) -> Elements | None:
     return elements(operation.inputs[0], depth)
 
@@ -133,6 +140,7 @@ def _product(operation: Any, depth: int) -> Elements | None:
 
 
 _FOLLOW: dict[str, Callable[[Any, int], Elements | None]] = {
+    "Placeholder": _captured,
     "Shape": _shape,
     "Pack": _pack,
     "Unpack": _unpack,
