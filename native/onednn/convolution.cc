@@ -45,7 +45,7 @@ struct Plan {
   memory::desc scratchpad;
   size_t scratchpad_offset, bytes = 0;
 
-  explicit Plan(const Convolution& c);
+  explicit Plan(const Convolution& whole);
   void run(const float* a, const float* b, float* out, char* scratch) const;
 };
 
@@ -74,9 +74,33 @@ memory::desc our_filter(const Convolution& c) {
   return {filter_dims(c), f32, along(c, steps, c.groups == 1 ? dims{1, out} : dims{out / c.groups, 1, out})};
 }
 
+// Whether the filter's gradient needs one pixel of each stride and no others. oneDNN 3.2's kernel for AVX2 that skips
+// the rest writes past its buffer where a pixel's channels do not fill its vectors.
+bool skips_pixels(const Convolution& c) {
+  bool skips = false;
+  for (int64_t i = 0; i < c.windows; ++i) {
+    if (c.filter[i] != 1 || c.pad_before[i] != 0 || c.pad_after[i] != 0) return false;
+    skips |= c.stride[i] > 1;
+  }
+  return c.pass == Convolution::kBackwardFilter && skips;
+}
+
+// The pixels in use, in the memory of the whole input.
+memory::desc used_pixels(const Convolution& c, const memory::desc& input) {
+  dims sizes = along(c, c.out, {c.batch, c.in_depth}), steps = input.get_strides();
+  for (int64_t i = 0; i < c.windows; ++i) steps[2 + i] *= c.stride[i];
+  return {sizes, f32, steps};
+}
+
 // Activations keep our layout, the filter takes the one that oneDNN likes: measured, that is at
 // least as fast as blocked activations with reorders around, up to twice.
-Plan::Plan(const Convolution& c) {
+Plan::Plan(const Convolution& whole) {
+  Convolution c = whole;
+  memory::desc given = activations(c, c.in_depth, c.in);
+  if (skips_pixels(c)) {  // a reorder brings them together
+    given = used_pixels(c, given);
+    for (int64_t i = 0; i < c.windows; ++i) c.in[i] = c.out[i], c.stride[i] = 1;
+  }
   const memory::desc input = activations(c, c.in_depth, c.in),
                      output = activations(c, c.out_depth, c.out);
   const memory::desc filter = our_filter(c),
@@ -117,7 +141,7 @@ Plan::Plan(const Convolution& c) {
                                                                any_filter, output, stride, dilation,
                                                                before, after, hint, attributes);
     primitive = dnnl::convolution_backward_weights(d);
-    first.settle(input, d.src_desc(), false, bytes);
+    first.settle(given, d.src_desc(), false, bytes);
     second.settle(output, d.diff_dst_desc(), false, bytes);
     result.settle(filter, d.diff_weights_desc(), true, bytes);
     first_arg = DNNL_ARG_SRC, second_arg = DNNL_ARG_DIFF_DST, result_arg = DNNL_ARG_DIFF_WEIGHTS;
