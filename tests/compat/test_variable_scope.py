@@ -210,3 +210,12 @@ def test_reading_a_partitioned_variable_waits_for_nothing():
             count = len(graph.get_operations())
             assert parts.as_tensor().shape.as_list() == [2, 3]
         assert not [op for op in graph.get_operations()[count:] if op.control_inputs]
+
+
+def test_parts_of_an_identity(mode):
+    with tf.variable_scope("identity", partitioner=tf.fixed_size_partitioner(3)):
+        for dtype in (tf.float32, tf.float64):
+            matrix = tf.get_variable(dtype.name, [5, 4], dtype, tf.initializers.identity(2.0))
+            parts = list(matrix)
+            assert [part.shape.as_list() for part in parts] == [[2, 4], [2, 4], [1, 4]]
+            np.testing.assert_array_equal(mode(tf.convert_to_tensor(matrix)), 2 * np.eye(5, 4))

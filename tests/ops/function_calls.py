@@ -256,6 +256,21 @@ CALLS = [
     "gradient(lambda v: rf.with_values(v).to_tensor(), rf.values)",
     "gradient(lambda v: (rf.with_values(v) * rf)[:, 1:].values, rf.values)",
     "gradient(lambda v: (st.with_values(v) * m).values, st.values)",
+    # Arguments that are refused, and those that only look so.
+    "tf.sort([3, 1], axis=1)",
+    "tf.argsort([[3, 1]], axis=-3)",
+    "tf.function(lambda v: tf.sort(v, axis=1))([3, 1])",
+    "tf.function(lambda v: tf.argsort(v, axis=-3))([[3, 1]])",
+    "v1.nn.dropout(x, keep_prob='half')",
+    "v1.nn.dropout(x, keep_prob=[])",
+    "(tf.random.set_seed(5), tf.nn.dropout([1.0], 0), tf.random.normal([2]))[2]",
+    "(tf.random.set_seed(5), tf.nn.dropout([1.0], 0, seed=3), tf.random.normal([2]))[2]",
+    "(lambda c: tf.nn.dropout(c, 0) is c)(tf.constant([1.0]))",
+    "tf.function(lambda v, n: tf.pad(v, [[0, n], [1, 2]]).shape.as_list()[1])(m, 2)",
+    "tf.function(lambda v, n: tf.pad(v, tf.stack([[0, n], [1, 2]])).shape.as_list()[1])(m, 2)",
+    "tf.function(lambda v, n: tf.pad(v, tf.convert_to_tensor([[0, n], [1, 2]])).shape.as_list()[1])(m, tf.constant(2))",
+    "tf.function(lambda v, n: tf.pad(v, [[0, n], [1, 2]]).shape.as_list()[0] is None)(m, tf.constant(2))",
+    "tf.ragged.row_splits_to_segment_ids([])",
 ]  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from tapeflow.ops.array.diagonal import diag_part
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.tensor_diagonal import eye
 from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.indexing.slicing import slice_
 from tapeflow.ops.linalg.decomposition import qr
 from tapeflow.ops.lookup.tables import tables_initializer  # noqa: F401
 from tapeflow.ops.math.elementwise import sign
@@ -265,13 +266,19 @@ class identity(Initializer):
     def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32):
         self.gain, self.dtype = gain, _floating(dtype)
 
-    def _make(self, sizes, dtype):
-        if len(sizes) != 2:
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info=None):
+        matrix = super().__call__(shape, dtype, partition_info)
+        if partition_info is None:
+            return matrix
+        return slice_(matrix, partition_info.var_offset, _sizes(shape))
+
+    def _make_part(self, sizes, dtype, whole):
+        if len(whole) != 2:
             raise ValueError(
                 "Identity matrix initializer can only be used for 2D matrices. Received: "
-                f"shape={sizes}"
+                f"shape={whole}"
             )
-        return self.gain * eye(*sizes, dtype=dtype)
+        return self.gain * eye(*whole, dtype=dtype)
 
 
 def _floating(dtype: DTypeLike):

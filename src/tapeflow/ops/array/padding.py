@@ -14,7 +14,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, partial_values, shapes
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.indexing.slicing import Slice
@@ -336,18 +336,21 @@ def pad(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
             f"Received `mode` = {kind}"
         )
-    if isinstance(paddings, (list, tuple)) and not padded.shape.is_fully_defined():
+    if not padded.shape.is_fully_defined():
         padded.set_shape(_shape_with(tensor.shape, paddings))
     return padded
 
 
-def _shape_with(shape: TensorShape, paddings: Sequence[Any]) -> list[int | None] | None:
-    """What is known of the shape from the paddings in a list, some of which may be tensors without a value."""
-    if shape.rank != len(paddings):
+def _shape_with(shape: TensorShape, paddings: Any) -> list[int | None] | None:
+    """What is known of the shape from paddings of which some may be known, and others tensors without a value."""
+    packed = getattr(paddings, "op", None)
+    if packed is not None and packed.type == "Pack" and not packed.get_attr("axis"):
+        paddings = list(packed.inputs)
+    if not isinstance(paddings, (list, tuple)) or shape.rank != len(paddings):
         return None
     sizes: list[int | None] = []
     for size, pair in zip(shape.as_list(), paddings, strict=True):
-        counts = static_value(pair) if isinstance(pair, Tensor) else pair
+        counts = partial_values.elements(pair) if isinstance(pair, Tensor) else pair
         if size is None or counts is None or any(isinstance(n, Tensor) or n is None for n in counts):
             sizes.append(None)
         else:

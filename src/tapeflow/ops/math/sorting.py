@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.api import api
-from tapeflow.core import dtypes
+from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
@@ -34,7 +34,8 @@ def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", 
 
     Raises:
       ValueError: for another direction.
-      InvalidArgumentError: for an axis out of range, and for complex numbers, strings and bools.
+      InvalidArgumentError: for an axis out of range (a ValueError in graphs), and for complex numbers, strings and
+        bools.
 
     >>> tf.sort([3, 1, 2], direction="DESCENDING")
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
@@ -79,9 +80,8 @@ def _ordered(values: TensorLike, axis, direction: str):
     axis = int(concrete_value(axis))
     rank = values.shape.rank
     if rank is not None and not -rank <= axis < rank:
-        raise InvalidArgumentError(
-            None, None, f"slice index {axis} of dimension 0 out of bounds."
-        )
+        message = f"slice index {axis} of dimension 0 out of bounds."
+        raise InvalidArgumentError(None, None, message) if context.executing_eagerly() else ValueError(message)
     swap = axis_swapped(values, axis)
     keys = values if swap is None else transpose(values, swap)
     if direction == "ASCENDING":

@@ -13,10 +13,10 @@ from tapeflow.core import context
 from tapeflow.core.annotations import FloatLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import graph_scope, public, tensor_function
-from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.math import casting, choice, comparison
 from tapeflow.ops.random import functions
+from tapeflow.ops.random.seed import seeds
 from tapeflow.ops.random.stateless_functions import stateless_uniform
 from tapeflow.ops.static import as_shape, size_of, sizes_of, static_value
 
@@ -46,7 +46,9 @@ def dropout(
     >>> tf.reduce_mean(tf.cast(tf.nn.dropout(tf.ones([10]), rate=0.0) == 1.0, tf.float32))
     <tf.Tensor: shape=(), dtype=float32, numpy=1.0>
     """
-    return _dropped(x, rate, noise_shape, functools.partial(functions.uniform, seed=seed))
+    # A rate of 0 takes a seed as others do, so that what is drawn later does not depend on the rate.
+    sampler = functools.partial(functions.uniform, seed=seed)
+    return _dropped(x, rate, noise_shape, sampler, functools.partial(seeds, seed))
 
 
 @api("nn.experimental.stateless_dropout")
@@ -96,7 +98,8 @@ def general_dropout(x: TensorLike, rate: TensorLike, uniform_sampler, noise_shap
     return _dropped(x, rate, noise_shape, uniform_sampler)
 
 
-def _dropped(x: Any, rate, noise_shape, sampler: Callable[..., Any]):
+def _dropped(x: Any, rate, noise_shape, sampler: Callable[..., Any], skip: Callable[[], Any] = tuple):
+    """`x` with zeros where `sampler` says; `skip` is called where nothing is drawn because the rate is 0."""
     x = convert_to_tensor(x)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise ValueError(
@@ -110,7 +113,8 @@ def _dropped(x: Any, rate, noise_shape, sampler: Callable[..., Any]):
                 f"Received: rate={rate}"
             )
         if rate == 0:
-            return Identity(x)
+            skip()
+            return x
         scaled = x * (1 / (1 - rate))
     else:
         if not hasattr(rate, "dtype"):
@@ -166,5 +170,10 @@ def dropout_v1(
     if rate is None:
         if keep_prob is None:
             raise ValueError(f"`rate` must be provided. Received: rate={rate}")
-        rate = 1 - keep_prob
+        try:
+            rate = 1 - keep_prob
+        except TypeError:
+            raise ValueError(
+                f"`keep_prob` must be a floating point number or Tensor. Received: keep_prob={keep_prob}"
+            ) from None
     return dropout(x, rate, noise_shape, seed)

@@ -33,7 +33,7 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.ragged.axis import positive_axis
-from tapeflow.ops.ragged.partitions import READ_SPLITS, required
+from tapeflow.ops.ragged.partitions import READ_SPLITS, integers, required
 from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
 from tapeflow.ops.static import static_value
 
@@ -137,48 +137,61 @@ def _sizes(shape):
 def from_tensor(tensor: Tensor, lengths, padding, ragged_rank: int, row_splits_dtype: DType):
     kind = dtypes.as_dtype(row_splits_dtype)
     if lengths is not None and padding is not None:
-        raise ValueError("Specify lengths or padding, but not both")
-    tensor = convert_to_tensor(tensor)
-    rank = tensor.shape.rank
+        raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if not isinstance(ragged_rank, int):
-        raise TypeError(f"ragged_rank expected int, got {ragged_rank!r}")
+        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
     if ragged_rank <= 0:
         raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
+    tensor = convert_to_tensor(tensor)
+    rank = tensor.shape.rank
     if rank is not None and rank < 2:
-        raise ValueError(f"Shape {tensor.shape} must have rank at least 2")
-    if rank is not None and ragged_rank >= rank:
         raise ValueError(
-            f"ragged_rank must be less than the rank of tensor: {ragged_rank} and {rank}"
+            "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged dimensions. "
+            f"Received argument `tensor` with rank {rank}."
         )
+    tensor.shape.with_rank_at_least(ragged_rank + 1)
     if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float)):
+        if ragged_rank not in (1, len(lengths)):
+            raise ValueError(
+                "If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
+                f"{len(lengths)}. Received ragged_rank: {ragged_rank}"
+            )
+        tensor.shape.with_rank_at_least(len(lengths) + 1)
         return _from_nested_lengths(tensor, lengths, kind)
     sizes = cast(Shape(tensor), kind)
     if ragged_rank > 1:
         return _from_deep(tensor, sizes, lengths, padding, ragged_rank, kind)
     rows, columns = sizes[0], sizes[1]
-    places = expand_dims(range_(columns), 0)
     if padding is not None:
-        padding = convert_to_tensor(padding, tensor.dtype)
-        full = equal(tensor, padding)
-        if rank is not None and rank > 2:
-            full = reductions.reduce_all(full, axis=list(range(2, rank)))
-        ends = expand_dims(range_(1, columns + 1, dtype=kind), 0) * cast(~full, kind)
-        lengths = reductions.reduce_max(concat([zeros(stack([rows, 1]), kind), ends], 1), axis=1)
+        lengths = _unpadded_lengths(tensor, convert_to_tensor(padding, tensor.dtype), rows, columns, kind)
     elif lengths is None:
         flat = reshape(tensor, concat([reshape(rows * columns, [1]), sizes[2:]], 0))
         return RaggedTensor.from_uniform_row_length(flat, columns, rows)
     else:
-        lengths = cast(lengths, kind)
+        lengths = integers(lengths, "lengths", kind)
+        lengths.shape.assert_has_rank(1)
         lengths = arithmetic.maximum(arithmetic.minimum(lengths, columns), 0)
-    kept = places < expand_dims(lengths, 1)
+    kept = expand_dims(range_(columns), 0) < expand_dims(lengths, 1)
     return RaggedTensor.from_row_lengths(boolean_mask(tensor, kept), lengths, validate=False)
 
 
+def _unpadded_lengths(tensor, padding, rows, columns, kind):
+    """How many cells of each row stand before those at its end that are `padding`."""
+    padding.shape.assert_is_compatible_with(tensor.shape[2:])
+    full = equal(tensor, padding)
+    rank = tensor.shape.rank
+    if rank is not None and rank > 2:
+        full = reductions.reduce_all(full, axis=list(range(2, rank)))
+    ends = expand_dims(range_(1, columns + 1, dtype=kind), 0) * cast(~full, kind)
+    return reductions.reduce_max(concat([zeros(stack([rows, 1]), kind), ends], 1), axis=1)
+
+
 def _from_nested_lengths(tensor, lengths, kind):
-    if len(lengths) == 1:
-        return from_tensor(tensor, lengths[0], None, 1, kind)
-    outer = from_tensor(tensor, lengths[0], None, 1, kind)
-    return outer.with_values(_from_nested_lengths(outer.values, lengths[1:], kind))
+    """The cells of `tensor` that are inside of rows of these lengths; lengths that exceed it are errors."""
+    lengths = [integers(each, "lengths", kind) for each in lengths]
+    count = reductions.reduce_sum(lengths[-1])
+    inside = RaggedTensor.from_nested_row_lengths(fill(reshape(count, [1]), True), lengths, validate=False)
+    return RaggedTensor.from_nested_row_lengths(boolean_mask(tensor, inside.to_tensor(False)), lengths, validate=False)
 
 
 def _from_deep(tensor, sizes, lengths, padding: str, ragged_rank, kind):

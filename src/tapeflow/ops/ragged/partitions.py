@@ -44,6 +44,14 @@ def partition(value: Any, name: str, dtype: Any = None) -> Any:
     return tensor
 
 
+def integers(value: Any, name: str, dtype: Any) -> Any:
+    """A tensor of integers, as numbers of `dtype`. Raises TypeError for other numbers than integers."""
+    tensor = convert_to_tensor(value) if hasattr(value, "dtype") else convert_to_tensor(value, dtype_hint=dtype)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
+    return cast(tensor, dtype)
+
+
 def required(validate: bool, values: Any, tensor: Any, check: Check, *others: Any) -> Any:
     """`tensor`, a partition of the values, once `check` finds no fault, unless it is not to `validate`.
 

@@ -28,7 +28,7 @@ def row_splits_to_segment_ids(splits, name: str | None = None, out_type: DTypeLi
       A vector with one number for each value.
 
     Raises:
-      ValueError: for another dtype, and where `splits` is no vector.
+      ValueError: for another dtype, and where `splits` is no vector, or an empty one.
 
     >>> tf.ragged.row_splits_to_segment_ids([0, 2, 2, 3])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 0, 2])>
@@ -37,6 +37,8 @@ def row_splits_to_segment_ids(splits, name: str | None = None, out_type: DTypeLi
     if splits.dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError("splits must have dtype int32 or int64")
     splits.shape.assert_has_rank(1)
+    if splits.shape.as_list()[0] == 0:
+        raise ValueError("Invalid row_splits: []")
     ids = rowids_of_splits(splits)
     return ids if out_type is None else cast(ids, out_type)
 

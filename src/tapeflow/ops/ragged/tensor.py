@@ -139,6 +139,8 @@ class RaggedTensor:
         if count is not None and ids is not None and ids != count:
             raise ValueError(f"There are {ids} value_rowids, but {count} values")
         bound = [] if nrows is None else [convert_to_tensor(nrows)]
+        for rows in bound:
+            rows.shape.assert_has_rank(0)
         known, last = static_value(nrows) if nrows is not None else None, static_value(rowids)
         if validate and known is not None and last is not None and len(last) and last[-1] >= known:
             raise ValueError(
