@@ -140,7 +140,7 @@ bool unpack(KernelCall& c, const UnpackAttrs& attrs) {
 
 int split_axis(const Tensor* axis_tensor, const Tensor* x) {
   if (axis_tensor->size() != 1) {
-    throw invalid("split_dim must be a scalar but has rank ", axis_tensor->rank());
+    throw invalid("split_dim_tensor must have exactly one element, but has shape ", axis_tensor->shape->str());
   }
   const int64_t given = single_int(axis_tensor);
   const int rank = x->rank();

@@ -172,3 +172,14 @@ def test_quantiles_of_a_normal_have_finite_gradients(dtype):
     assert q[0] == -np.inf
     assert q[4] == np.inf
     assert np.isnan(q[5:]).all()
+
+
+def test_a_divergence_that_is_no_number_is_named():
+    class Own(D.Normal):
+        pass
+
+    D.RegisterKL(Own, Own)(lambda a, b, name=None: tf.constant([float("nan")]))
+    one = Own(0.0, 1.0, name="one")
+    assert np.isnan(D.kl_divergence(one, one))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"KL calculation between .* and .* returned NaN values"):
+        D.kl_divergence(one, one, allow_nan_stats=False)

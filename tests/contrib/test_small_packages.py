@@ -102,3 +102,25 @@ def test_linear_operators_and_signals():
     assert contrib.linalg.LinearOperatorTriL is tf.linalg.LinearOperatorLowerTriangular
     assert contrib.signal.stft is tf.signal.stft
     assert contrib.proto.decode_proto is tf.io.decode_proto
+
+
+def test_tensors_are_checked_to_have_a_shape():
+    from tapeflow.contrib.framework import with_same_shape, with_shape
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        known, free = tf.constant([1, 2]), tf.placeholder(tf.float32)
+        assert with_shape([2], known) is known
+        assert with_shape(tf.TensorShape([None]), known) is known
+        for wrong, message in (([3], "Invalid shape"), ([[1]], "Invalid rank"), ([1.5], "Invalid dtype")):
+            with pytest.raises(ValueError, match=message):
+                with_shape(wrong, known)
+        late = r"\[Wrong shape for Const.*:0 \[expected\] \[actual\].\] \[1\] \[2\]"
+        with pytest.raises(tf.errors.InvalidArgumentError, match=late):
+            session.run(with_shape(tf.constant([1]), known))
+        checked = with_shape([2, 2], free)
+        assert checked.shape.as_list() == [2, 2]
+        assert session.run(checked, {free: np.ones((2, 2))}).sum() == 4
+        for wrong in ([1.0, 2.0], [1.0]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
+                session.run(checked, {free: wrong})
+        assert session.run(with_same_shape(free, known), {free: np.ones(2)}).tolist() == [1, 2]

@@ -1,5 +1,6 @@
 """Clusters as Slurm, Kubernetes and Compute Engine describe them; their APIs are small stand-ins here."""
 
+import json
 import os
 from types import SimpleNamespace
 
@@ -147,3 +148,24 @@ def test_compute_engine():
     assert resolver.master() == "test://10.0.0.2:8470"
     with pytest.raises(RuntimeError, match="cannot reset the task_type"):
         resolver.task_type = "ps"
+
+
+@pytest.mark.parametrize(
+    ("config", "master", "task"),
+    [
+        ({"cluster": {"ps": ["p:1", "q:1"]}, "task": {"type": "ps", "index": 1}}, "q:1", ("ps", 1)),
+        ({"cluster": {"worker": {"1": "w:1"}, "ps": ["p:1"]}, "task": {"type": "worker", "index": "1"}}, "w:1",
+         ("worker", 1)),
+        ({"cluster": {"7": ["p:1", "q:1"]}, "task": {"type": 7, "index": 0}, "rpc_layer": "grpc"}, "grpc://p:1",
+         ("7", 0)),
+        ({"cluster": {"ps": ["p:1", "q:1"]}, "task": {"type": "ps", "index": 1}, "session_master": "m:1"}, "m:1",
+         ("ps", 1)),
+        ({"cluster": {"worker": ["w:1"]}, "task": {"type": "worker", "index": 0}}, "", ("worker", 0)),
+        ({}, "", (None, None)),
+    ],
+)  # fmt: skip
+def test_the_master_that_tf_config_says(monkeypatch, config, master, task):
+    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    assert resolver.master() == master
+    assert (resolver.task_type, resolver.task_id) == task

@@ -60,7 +60,7 @@ pad(V, (1, 2), "symmetric"); polyval([1, 2, 3], V); positive(I); power(2, [1, 2,
 prod(I, axis=0, dtype=np.float64); ptp(A, axis=1); ravel(I); real(C); reciprocal(V); remainder(I, -4); repeat(I, 2)
 repeat(V, [1, 2, 3]); repeat(I, 2, axis=1); reshape(I, (3, 2)); reshape(I, 6); reshape(I, (3, 2), order="F")
 roll(I, 1); roll(I, 1, axis=1); rot90(I); rot90(I, 2); rot90(I, -1); select([V > 1, V < 0], [V, V * 10], 5); sign(V)
-sign(I); signbit(V); signbit(N); sin(V); sinc(V); sinc(0); sinh(V); size(A, axis=1); size(A); sort([3, 1, 2])
+sign(I); signbit(V); signbit(N); sin(V); sinc(V); sinc(0); sinh(V); size(A); sort([3, 1, 2])
 sort(I, axis=0); sort(I, axis=None); split(A, 2, axis=1); split(V, [1, 2]); split(A, [1, 5], axis=0); sqrt(4)
 sqrt(A + 6); square(I); squeeze(V[None]); stack([V, V]); stack([I, I], axis=2); std(A); std(I, axis=0)
 subtract(I, 0.5); sum(I); sum(np.int8([100, 100])); sum(B); sum(A, axis=(0, 1)); sum(A, keepdims=True)

@@ -181,3 +181,14 @@ def test_counting():
     with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
         f()
     assert int(v) == 2
+
+
+def test_shapes_that_contradict_each_other_are_named():
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [None, 2])
+        with pytest.raises(ValueError, match="Shapes must be equal rank, but are 2 and 1"):
+            x.set_shape([0])
+        with pytest.raises(ValueError, match=r"Dimension 1 in both .* are 2 and 1. Shapes are \[\?,2\] and \[2,1\]"):
+            x.set_shape([2, 1])
+        x.set_shape([3, None])
+        assert x.shape.as_list() == [3, 2]

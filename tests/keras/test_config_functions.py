@@ -54,13 +54,14 @@ def _reachable():
 
 
 REACHABLE = _reachable()
+_FILES = ("tapeflow.core.files.file_system", "tapeflow.core.files.paths", "tapeflow.core.files.whole_files")
 
 
 class _Walk:
     """All that functions may use through all of their calls: rows, builtins, modules of others, names of attributes.
 
     Each with the path of the calls that led there first. The core of the package, which converts values and keeps the
-    context, is taken for granted.
+    context, is taken for granted, but for what it does to files.
     """
 
     def __init__(self, functions):
@@ -90,7 +91,7 @@ class _Walk:
             module = value.__module__ or ""
             if not module.startswith("tapeflow."):
                 self.modules.setdefault(module, path)
-            elif not module.startswith("tapeflow.core.") and value not in self._seen:
+            elif (not module.startswith("tapeflow.core.") or module.startswith(_FILES)) and value not in self._seen:
                 self._seen.add(value)
                 self._waiting.append((value, (*path, f"{module}.{value.__qualname__}")))
         elif isinstance(value, type) and value.__module__.startswith("tapeflow.ops"):

@@ -31,6 +31,16 @@ deep = tf.ragged.constant([[[1, 2], [3]], [], [[4, 5, 6], []]])
 wide = tf.RaggedTensor.from_row_splits(np.arange(10).reshape(5, 2), [0, 2, 2, 5])
 R = tf.RaggedTensor
 m = np.cos(np.arange(12, dtype=np.float32)).reshape(3, 4)
+tnp = tf.experimental.numpy
+
+def bmp(bits, width=3, height=2, start=54, more=b""):
+    row = (bits // 8 * width + 3) // 4 * 4
+    data = bytes(range(1, 1 + row * abs(height)))
+    head = np.array([54 + len(data), 0, start, 40, width, height, 1 + (bits << 16), 0, len(data), 0, 0, 0, 0], "<i4")
+    return b"BM" + head.tobytes() + bytes(start - 54) + data + more
+
+capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1.5]))
+tf.experimental.dlpack.from_dlpack(capsule)
 """
 
 CALLS = [
@@ -271,6 +281,57 @@ CALLS = [
     "tf.function(lambda v, n: tf.pad(v, tf.convert_to_tensor([[0, n], [1, 2]])).shape.as_list()[1])(m, tf.constant(2))",
     "tf.function(lambda v, n: tf.pad(v, [[0, n], [1, 2]]).shape.as_list()[0] is None)(m, tf.constant(2))",
     "tf.ragged.row_splits_to_segment_ids([])",
+    "tf.split(np.zeros([5, 30]), [4, 11, 15], tf.constant([], tf.int32))",
+    "tf.space_to_batch(tf.zeros([10, 19, 22]), tf.constant([1879048192] * 2, tf.int64), [[0, 0], [0, 0]])",
+    "tf.ones_like('a')",
+    "tf.zeros_like('a')",
+    "v1.summary.audio('', [[1.0]], [22000.0, 22000.0])",
+    "v1.summary.scalar('', 1.0)",
+    "tf.train.ClusterSpec({'a': {'1': 'x'}}).job_tasks('a')[1]",
+    "tf.train.ClusterSpec({'a': {'b': 'x'}})",
+    # BMP files: pixels of 8, 24 and 32 bits.
+    *(
+        f"tf.io.{f}(bmp({bits}, height={h}), channels={c})"
+        for f in ("decode_bmp", "decode_image")
+        for bits in (1, 8, 16, 24, 32)
+        for h in (2, -2)
+        for c in (0, 1, 3, 4)
+    ),
+    "tf.io.decode_image(bmp(32), dtype=tf.float32)",
+    "tf.io.decode_bmp(bmp(8, start=54 + 1024))",
+    "tf.io.decode_bmp(bmp(24, more=b'12'))",
+    "tf.io.decode_bmp(bmp(24)[:-1])",
+    "tf.io.decode_bmp(bmp(24)[:25])",
+    "tf.io.decode_bmp(bmp(24, width=0))",
+    "tf.io.decode_bmp(bmp(24, height=0))",
+    # DLPack.
+    "tf.experimental.dlpack.to_dlpack([1])",
+    "tf.experimental.dlpack.to_dlpack(np.ones(2))",
+    "tf.experimental.dlpack.from_dlpack(capsule)",
+    "tf.experimental.dlpack.from_dlpack(3)",
+    "tf.experimental.dlpack.from_dlpack(tf.experimental.dlpack.to_dlpack(tf.constant([1.5, 2], tf.bfloat16)))",
+    # NaN and infinity in matrices.
+    *(
+        f"tf.linalg.{f}({matrix})"
+        for f in ("det", "slogdet")
+        for matrix in ("[[np.nan, 1], [1, 2.0]]", "[[np.inf, 1], [1, 2.0]]", "[[0.0, 0], [np.nan, 2.0]]",
+                       "[[0.0, 0], [0, np.nan]]", "[[0.0, 0], [0, 1]]", "[[-np.inf]]", "[[np.nan]]")
+    ),
+    # Dtypes as NumPy names them, and texts.
+    *(
+        f"tnp.{f}({text!r}, dtype={dtype})"
+        for f in ("array", "asarray", "zeros_like", "empty_like", "ones_like")
+        for text in ("a\U0001f005", b"abc", ["a", "bc"])
+        for dtype in ("'U8'", "str", "object", "np.str_", "tf.string")
+    ),
+    *(f"tnp.{f}({text!r})" for f in ("array", "zeros_like") for text in ("a\U0001f005", b"abc")),
+    *(
+        f"tnp.{call}, dtype={dtype}).dtype.name"
+        for call in ("array([2]", "zeros([1]", "arange(3", "asarray([1.5]", "full([2], 3")
+        for dtype in ("complex", "'complex'", "'float'", "'int'", "'bool'", "'f4'", "'<f4'", "'i8'", "np.dtype('c8')")
+    ),
+    "tnp.size(np.ones((2, 2)), 1)",
+    "tnp.broadcast_to([1.0], 3)",
 ]  # fmt: skip
 
 

@@ -255,6 +255,32 @@ CALLS = [
     "R.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0, lengths=[1, 2])",
     "R.from_value_rowids([1, 2], [0, 2], nrows=[3])",
     "R.from_value_rowids([1, 2], [0, 2], nrows=np.int64(3))",
+    *(
+        f"tf.split({value}, {sizes})"
+        for value in ("rt", "wide", "deep")
+        for sizes in ("1, 1", "7", "2", "2, 1", "2, -1", "0", "[[1, 1]]", "[1, 1], 1", "[1, 2]", "[1, 1, 2], 0, 3",
+                      "[1, 1, 2], 0, 2", "[1, -1, 2]", "[1.0, 2.0]", "tf.constant(2)", "-1", "'a'", "[1, 1], 5", "2.0",
+                      "np.array([1, 1, 2])", "tf.constant([1, 3], tf.int32)")
+    ),
+    *(
+        f"tf.function(lambda v, n: tf.split(v, n, {more}), input_signature=[tf.RaggedTensorSpec({shape}, tf.int32, 1), "
+        f"tf.TensorSpec({of}, tf.int32)])(rt, {sizes})"
+        for shape in ("[4, None]", "None")
+        for of, more, sizes in (
+            ("[2]", "num=2", "[1, 3]"), ("[None]", "num=2", "[1, 3]"), ("None", "num=2", "[1, 3]"),
+            ("None", "num=2", "[1, 1, 2]"), ("None", "axis=-2, num=2", "[1, 3]"), ("None", "axis=0", "[1, 3]"),
+            ("None", "num=2", "[[1, 3]]"),
+        )
+    ),
+    *(
+        f"tf.reverse(rt, {axis})"
+        for axis in ("[0, None]", "[0.5]", "'a'", "None", "1", "[5]", "[-1]", "(0, 1)", "[]")
+    ),
+    *(
+        f"tf.bitcast({value}, tf.{dtype})"
+        for value in ("tf.ragged.constant([[1, 0], [2, 0]])", "tf.ragged.constant([[[1, 0]], [[2, 0]]], ragged_rank=1)")
+        for dtype in ("int64", "int16", "float32")
+    ),
     "R.from_tensor([[1, 2], [3, 4]], lengths=[1.0, 2.0])",
     "R.from_tensor([[1, 2], [3, 4]], lengths=['a', 'b'])",
     "R.from_tensor([[1, 2], [3, 4]], lengths=1)",

@@ -20,6 +20,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files.crc32c import crc32c, unmask
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.wire import read_varint
 from tapeflow.core.tensor_shape import TensorShape
 
@@ -59,7 +60,7 @@ class BundleReader:
     """
 
     def __init__(self, prefix: Any):
-        self.prefix = os.fspath(prefix)
+        self.prefix = local_path(prefix)
         path = index_path(self.prefix)
         try:
             with open(path, "rb") as file:

@@ -24,6 +24,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files.crc32c import crc32c, mask
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import name_file, new_file, replace
 from tapeflow.core.files.wire import varint
 
@@ -45,7 +46,7 @@ def write_bundle(
 
     Raises the operating system's errors, InvalidArgumentError for values that no checkpoint can hold.
     """
-    prefix = os.fspath(prefix)
+    prefix = local_path(prefix)
     shards = [tensors] if isinstance(tensors, Mapping) else list(tensors)
     with _Files(prefix, len(shards)) as files:
         entries: dict[bytes, bytes] = {}
@@ -65,6 +66,7 @@ def merge_bundles(
     Raises NotFoundError for one that is not there, DataLossError for a damaged one, InvalidArgumentError for a tensor
     that is in two of them.
     """
+    prefixes, destination = [local_path(prefix) for prefix in prefixes], local_path(destination)
     if allow_missing:
         prefixes = [prefix for prefix in prefixes if os.path.exists(index_path(prefix))]
     readers = [BundleReader(prefix) for prefix in prefixes]

@@ -21,6 +21,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files import tensor_proto
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.tensor_shape import TensorShape
 
 Extents = Sequence[tuple[int, int] | None]
@@ -38,7 +39,7 @@ def files_of_version_1(prefix: str) -> list[str]:
 
 def reader_of(prefix: Any) -> Reader:
     """What reads a checkpoint, whatever its version. Raises NotFoundError where there is none."""
-    name = os.fspath(prefix)
+    name = local_path(prefix)
     if not os.path.exists(index_path(name)):
         files = files_of_version_1(name)
         if files:

@@ -16,6 +16,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from tapeflow.core.files import tensor_proto
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 
 _VERSION = 1
@@ -51,6 +52,7 @@ def write_first(path: str, tensors: Sequence[tuple[str, Any]]) -> None:
         known[name].slice.append(slices.message(extents))
         entries[slices.key(name, extents)] = _entry(name, extents, dtype, array)
     head = header.SerializeToString(deterministic=True)
+    path = local_path(path)
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     replace_file(path, write_table([(b"", head), *sorted(entries.items())]), synced=True)
 

@@ -13,6 +13,7 @@ from tapeflow.checkpoint.state import (
     remove_checkpoint,
     update_checkpoint_state,
 )
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries, public_methods
 
 
@@ -54,7 +55,7 @@ class CheckpointManager:
         self._interval, self._counter = checkpoint_interval, step_counter
         self._last_step, self._init_fn = last_checkpoint_step, init_fn
         self._kept: collections.OrderedDict[str, float] = collections.OrderedDict()
-        os.makedirs(self._directory, exist_ok=True)
+        os.makedirs(local_path(self._directory), exist_ok=True)
         state = get_checkpoint_state(self._directory)
         now = time.time()
         self._latest = None

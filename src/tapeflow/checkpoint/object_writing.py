@@ -16,6 +16,7 @@ from tapeflow.checkpoint.saving_nodes import save_node
 from tapeflow.checkpoint.sharding import shards_of
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.threads.workers import Workers
 from tapeflow.core.tracking import library_hooks
 from tapeflow.graph.run.session import get_default_session
@@ -45,7 +46,7 @@ def write_objects(
     """
     options = CheckpointOptions.of(options)
     tensors = gathered(root, session, options)
-    folder = os.path.dirname(path)
+    folder = os.path.dirname(local_path(path))
     if folder:
         os.makedirs(folder, exist_ok=True)
 

@@ -21,6 +21,7 @@ from tapeflow.checkpoint.restoring import Restoration
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
 from tapeflow.core import context, dtypes
 from tapeflow.core.errors import NotFoundError
+from tapeflow.core.files.paths import folder_of, local_path
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.core.variables import graph_parts
 from tapeflow.ops.state.variable import Variable
@@ -119,7 +120,7 @@ class Checkpoint(AutoTrackable):
 
         def note() -> None:
             update_checkpoint_state(
-                os.path.dirname(path), path, all_model_checkpoint_paths=[path],
+                folder_of(path), path, all_model_checkpoint_paths=[path],
                 save_relative_paths=True,
             )  # fmt: skip
 
@@ -181,9 +182,10 @@ class Checkpoint(AutoTrackable):
 
 def _in_folder(path: str) -> str:
     """The checkpoint that a folder stands for: the variables of a SavedModel, else its latest."""
-    if not os.path.isdir(path):
+    folder = local_path(path)
+    if not os.path.isdir(folder):
         return path
-    if any(os.path.exists(os.path.join(path, f"saved_model.{ending}")) for ending in ("pb", "pbtxt")):
+    if any(os.path.exists(os.path.join(folder, f"saved_model.{ending}")) for ending in ("pb", "pbtxt")):
         return os.path.join(path, "variables", "variables")
     return latest_checkpoint(path) or path
 

@@ -8,6 +8,7 @@ from typing import Any
 from tapeflow.checkpoint.first_format import reader_of
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core.dtypes import DType, string
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries, public, public_methods
 
 
@@ -53,7 +54,7 @@ def _text(name: str) -> str:
 def load_checkpoint(ckpt_dir_or_file: Any):
     """A CheckpointReader of a checkpoint, or of the latest one of a folder."""
     path = os.fspath(ckpt_dir_or_file)
-    if os.path.isdir(path):
+    if os.path.isdir(local_path(path)):
         found = latest_checkpoint(path)
         if found is None:
             raise ValueError(

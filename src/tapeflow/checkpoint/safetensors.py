@@ -17,6 +17,7 @@ import numpy as np
 
 from tapeflow.checkpoint.object_graph import Walk
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replacing
 from tapeflow.core.public import public
 from tapeflow.ops.state.variable import Variable
@@ -61,7 +62,7 @@ def save_file(tensors: dict[str, Any], filename, metadata: dict[str, Any] | None
         offset += array.nbytes
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    path = os.fspath(filename)
+    path = local_path(filename)
     with replacing(path, synced=True) as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for name in order:
@@ -92,7 +93,7 @@ def load_file(filename):
 
 def read(filename: Any) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """The tensors and the metadata of a file; errors as `load_file`."""
-    path = os.fspath(filename)
+    path = local_path(filename)
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size

@@ -27,7 +27,7 @@ from tapeflow.core.context import device as placed
 from tapeflow.core.context import name_scope
 from tapeflow.core.device import DeviceSpec
 from tapeflow.core.errors import NotFoundError
-from tapeflow.core.files import file_system
+from tapeflow.core.files.paths import local_path, plain_text
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.graph.build.placeholders import placeholder_with_default
 from tapeflow.graph.default_graph import get_default_graph
@@ -245,7 +245,7 @@ class Saver:
         save_debug_info=False,
     ):
         """Writes `<save_path>` or `<save_path>-<global_step>`; returns the prefix."""
-        path = file_system.text_path(save_path)
+        path = plain_text(save_path)
         if self._version != 2:
             _logger.warning("Checkpoints of version 1 are deprecated: tf.train.SaverDef.V2 is the default.")
         if global_step is not None:
@@ -259,8 +259,8 @@ class Saver:
             raise ValueError(
                 f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'"
             )
-        folder = os.path.dirname(path)
-        if folder and not os.path.isdir(folder):
+        folder = os.path.dirname(local_path(path))
+        if folder and not os.path.isdir(folder) and not path.startswith("ram://"):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         written = path
         if not context.executing_eagerly():
@@ -315,7 +315,7 @@ class Saver:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        path = file_system.text_path(save_path)
+        path = plain_text(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
         if context.executing_eagerly():

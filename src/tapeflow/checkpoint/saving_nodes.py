@@ -16,6 +16,7 @@ from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import as_dtype
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building
 from tapeflow.graph.run import planning
@@ -167,7 +168,7 @@ def grouped(values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _save(prefix: Any, names: Any, slices: Any, *tensors: Any) -> list[Any]:
     found = grouped(parts_of(names, slices, tensors))
-    path = texts(prefix)[0]
+    path = local_path(texts(prefix)[0])
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     write_bundle(path, found)
     return []

@@ -9,7 +9,8 @@ from typing import Any
 
 from tapeflow.checkpoint.bundle import index_path
 from tapeflow.checkpoint.first_format import files_of_version_1
-from tapeflow.core.files import file_system
+from tapeflow.core.errors import UnimplementedError
+from tapeflow.core.files.paths import folder_of, local_path, writable_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries
 
@@ -163,7 +164,7 @@ def update_checkpoint_state(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state.  "
             "Please use a different save path."
         )
-    replace_file(target, str(state).encode())
+    replace_file(writable_path(target), str(state).encode())
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
@@ -181,19 +182,19 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     """
     path = _state_path(checkpoint_dir, latest_filename)
     try:
-        with open(path) as file:
+        with open(local_path(path)) as file:
             state = parse_state(file.read())
-    except (OSError, ValueError):
+    except (OSError, ValueError, UnimplementedError):
         return None
     if not state.model_checkpoint_path:
         raise ValueError(
             f"Invalid checkpoint state loaded from {os.fspath(checkpoint_dir)}: model_checkpoint_path "
             "is empty"
         )
-    folder = os.path.dirname(path)
+    folder = folder_of(path)
 
     def whole(name: str) -> str:
-        return name if os.path.isabs(name) else os.path.join(folder, name)
+        return name if os.path.isabs(local_path(name)) else os.path.join(folder, name)
 
     state.model_checkpoint_path = whole(state.model_checkpoint_path)
     state.all_model_checkpoint_paths = [whole(name) for name in state.all_model_checkpoint_paths]
@@ -218,7 +219,7 @@ def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -
 
 def checkpoint_exists(checkpoint_prefix: Any) -> bool:
     """Whether there is a checkpoint with this prefix."""
-    prefix = file_system.text_path(checkpoint_prefix)
+    prefix = local_path(checkpoint_prefix)
     return os.path.exists(index_path(prefix)) or bool(files_of_version_1(prefix))
 
 
@@ -226,7 +227,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Any) -> list[float]:
     """When the checkpoints that there are were written, in seconds."""
     times = []
     for prefix in checkpoint_prefixes:
-        for path in (index_path(os.fspath(prefix)), os.fspath(prefix)):
+        for path in (index_path(local_path(prefix)), local_path(prefix)):
             if os.path.exists(path):
                 times.append(os.stat(path).st_mtime)
                 break
@@ -237,7 +238,7 @@ def remove_checkpoint(
     checkpoint_prefix: Any, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
 ) -> None:
     """Removes all files of a checkpoint; of version 1 they have the prefix as their name, or as a pattern of it."""
-    prefix = os.fspath(checkpoint_prefix)
+    prefix = local_path(checkpoint_prefix)
     own = files_of_version_1(prefix) if checkpoint_format_version == 1 else []
     for path in [*files_of(prefix, meta_graph_suffix), *own]:
         if os.path.exists(path):

@@ -16,6 +16,7 @@ from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core import context
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.context import name_scope
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import graph_parts
@@ -173,7 +174,7 @@ class VocabInfo(
 
 
 def _words(path: str, size: int):
-    with open(path, encoding="utf-8") as file:
+    with open(local_path(path), encoding="utf-8") as file:
         words = file.read().splitlines()
     return words if size is None or size < 0 else words[:size]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeflow import protos
-from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_methods
 
 
@@ -20,9 +19,10 @@ class ClusterSpec:
     """The jobs of a cluster, with the addresses of their tasks.
 
     Args:
-      cluster: a dict from jobs to lists of addresses, or dicts of addresses by number; a ClusterDef; a ClusterSpec.
+      cluster: a dict from jobs to lists of addresses, or dicts of addresses by number (also as text, as in JSON); a
+        ClusterDef; a ClusterSpec.
 
-    Raises TypeError for anything else.
+    Raises TypeError for anything else, ValueError for texts that are no numbers.
     """
 
     def __init__(self, cluster):
@@ -36,7 +36,7 @@ class ClusterSpec:
                         f"The tasks for job {job!r} must be a list or a dictionary from integers to strings."
                     )
                 pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
-                self.tasks_by_job[_text(job)] = {_whole(i): _text(address) for i, address in pairs}
+                self.tasks_by_job[_text(job)] = {int(i): _text(address) for i, address in pairs}
         elif isinstance(cluster, protos.ClusterDef):
             for job in cluster.job:
                 self.tasks_by_job[job.name] = {int(i): address for i, address in job.tasks.items()}
@@ -100,9 +100,3 @@ class ClusterSpec:
         """The addresses of a job's tasks; None for numbers that are left out."""
         job = self._job(job_name)
         return [job.get(i) for i in range(max(job) + 1)] if job else []
-
-
-def _whole(value: TensorLike):
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"Task indices must be integers, got {value!r}")
-    return value

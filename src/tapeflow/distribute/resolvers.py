@@ -98,14 +98,24 @@ class TFConfigClusterResolver(ClusterResolver):
         config = json.loads(os.environ.get("TF_CONFIG", "{}"))
         task = config.get("task", {})
         self._cluster = config.get("cluster", {})
-        self.task_type = task.get("type") if task_type is None else task_type
+        kind = task.get("type") if task_type is None else task_type
+        self.task_type = None if kind is None else str(kind)
         number = task.get("index") if task_id is None else task_id
         self.task_id = None if number is None else int(number)
         self.rpc_layer = rpc_layer or config.get("rpc_layer")
         self.environment = environment or config.get("environment") or ""
+        self._master = config.get("session_master")
 
     def cluster_spec(self) -> Any:
         return train.ClusterSpec(self._cluster)
+
+    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: Any = None) -> str:
+        if self._master is not None:
+            return str(self._master)
+        spec = self.cluster_spec()
+        if sum(map(spec.num_tasks, spec.jobs)) <= 1:  # this process is the only one
+            return ""
+        return super().master(task_type, task_id, rpc_layer)
 
 
 class UnionResolver(ClusterResolver):

@@ -17,6 +17,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.checkpoint.warm_starting import warm_start
 from tapeflow.core.annotations import Tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public_methods
 from tapeflow.data import Dataset
 from tapeflow.estimator.export import DEFAULT, PredictOutput, signatures
@@ -85,7 +86,7 @@ class Estimator:
         if folder is None:
             folder = tempfile.mkdtemp()
             _logger.warning("Using temporary folder as model directory: %s", folder)
-        self._model_dir = os.fspath(folder)
+        self._model_dir = local_path(folder)
         self._config = config.replace(model_dir=self._model_dir)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
@@ -382,7 +383,7 @@ class Estimator:
         path = checkpoint_path or self.latest_checkpoint()
         if not path:
             raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
-        folder = _new_folder(os.fspath(export_dir_base))
+        folder = _new_folder(local_path(export_dir_base))
         temporary = os.path.join(os.path.dirname(folder), f"temp-{os.path.basename(folder)}")
         with Graph().as_default() as graph:
             self._begin(graph)

@@ -2,31 +2,39 @@
 
 from typing import Any
 
+import tapeflow._native as _native
+from tapeflow.core.binding import Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.errors import InvalidArgumentError
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """A DLPack capsule over the memory of a tensor."""
-    return tf_tensor.__dlpack__()
+    """A DLPack capsule over the memory of a tensor.
 
-
-class _Capsule:
-    """What NumPy asks for in place of a bare capsule: an object on the host that gives it."""
-
-    def __init__(self, capsule: Any):
-        self._capsule = capsule
-
-    def __dlpack__(self, **_options: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
+    Raises InvalidArgumentError for what is no tensor, and for dtypes that DLPack does not have.
+    """
+    if not isinstance(tf_tensor, Tensor):
+        raise InvalidArgumentError(
+            None, None, "The argument to `to_dlpack` must be a TF tensor, not Python object"
+        )
+    try:
+        return tf_tensor.__dlpack__()
+    except BufferError:
+        name = tf_tensor.dtype.name.upper()
+        raise InvalidArgumentError(None, None, f"DT_{name} is not supported by dlpack") from None
 
 
 def from_dlpack(dlcapsule: Any) -> Any:
-    """The tensor of a DLPack capsule, or of an object that has one."""
-    source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
-    return convert_to_tensor(source)
+    """The tensor of a DLPack capsule, or of an object that has one.
+
+    Raises InvalidArgumentError for a capsule that was consumed before, or holds something else.
+    """
+    if hasattr(dlcapsule, "__dlpack__"):
+        return convert_to_tensor(dlcapsule)
+    try:
+        return _native.from_dlpack(dlcapsule)
+    except ValueError as error:
+        raise InvalidArgumentError(None, None, str(error)) from None
 
 
 __all__ = ["from_dlpack", "to_dlpack"]

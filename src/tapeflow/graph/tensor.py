@@ -10,11 +10,13 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import ShapeLike, TensorLike
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundary
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.core.variables import element_of_graph
 from tapeflow.graph import misuse
 from tapeflow.graph.build import static_values
+from tapeflow.ops.shapes import merge
 
 _UNSET: Any = object()
 # An attr of the handles of variables of 1.x that are no resources there.
@@ -103,8 +105,11 @@ class SymbolicTensor(_native.Tensor):
 
     def set_shape(self, shape: ShapeLike) -> None:
         """Adds what `shape` knows. Raises ValueError where it contradicts what is known."""
-        merged = self.shape.merge_with(as_shape(shape))
-        self.shape_tuple = None if merged.rank is None else tuple(merged.as_list())
+        more = as_shape(shape)
+        try:
+            self.shape_tuple = merge(self.shape_tuple, None if more.rank is None else tuple(more.as_list()))
+        except InvalidArgumentError as error:
+            raise ValueError(error.message) from None
 
     def constant_value(self) -> np.ndarray | None:
         """The value if it follows from constants, else None."""

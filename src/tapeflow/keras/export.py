@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tracking.trackable import AutoTrackable
@@ -205,6 +205,6 @@ class ExportArchive:
                 setattr(self._root, kind, getattr(self, kind))
         signatures = {name: _concrete(function) for name, function in self._functions.items()}
         signatures.setdefault("serving_default", next(iter(signatures.values())))
-        save(self._root, os.fspath(filepath), signatures, options)
+        save(self._root, local_path(filepath), signatures, options)
         if verbose:
             print(f"Saved artifact at '{filepath}'.")

@@ -7,6 +7,7 @@ import os
 import warnings
 from typing import Any
 
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public, public_methods
 from tapeflow.lite.experimental_types import OpResolverType
 from tapeflow.lite.importing import load
@@ -219,7 +220,7 @@ class Interpreter:
 
 def _read(path: Any) -> bytes:
     try:
-        with open(os.fspath(path), "rb") as file:
+        with open(local_path(path), "rb") as file:
             return file.read()
     except OSError:
         raise ValueError(f"Could not open '{os.fspath(path)}'.") from None

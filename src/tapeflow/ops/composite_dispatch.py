@@ -126,7 +126,6 @@ _UNARY = {
     adjusting: "adjust_brightness adjust_gamma convert_image_dtype",
     image_random: "random_brightness stateless_random_brightness",
     hashing_keyed: "to_hash_bucket to_hash_bucket_strong to_hash_bucket_v1",
-    bitcast: "bitcast",
     raw_bytes: "decode_compressed",
     regex: "decode_base64 encode_base64 regex_full_match regex_replace",
     special: "digamma erf erfc erfcinv erfinv lgamma ndtri",
@@ -201,6 +200,7 @@ def _special() -> dict[Any, Any]:
             for name in (lookup, f"{lookup}_v1")
         },
         gather.batch_gather: ragged_gather.batch_gather,
+        bitcast.bitcast: ragged_array.bitcast,
         boolean_mask.boolean_mask: ragged_functions.boolean_mask,
         boolean_mask.boolean_mask_v1: ragged_functions.boolean_mask,
         gather.gather: ragged_gather.gather,

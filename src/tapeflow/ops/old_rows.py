@@ -12,7 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
-from tapeflow.core.files import file_system
+from tapeflow.core.files.paths import local_path
 from tapeflow.ops import shapes
 from tapeflow.ops.io.summary_rows import AudioSummaryV2
 from tapeflow.ops.linalg.matmul import MatMul
@@ -175,7 +175,7 @@ def ImmutableConst(xp: ModuleType, dtype: DType, shape: Sequence[Any], memory_re
         raise invalid(f"A file holds no tensor of {dtype.name} and shape {shape}")
     count = int(np.prod(sizes, dtype=np.int64))
     try:
-        with open(file_system.text_path(memory_region_name), "rb") as file:
+        with open(local_path(memory_region_name), "rb") as file:
             data = file.read(count * np.dtype(dtype.as_numpy_dtype).itemsize)
     except FileNotFoundError:
         raise NotFoundError(None, None, f"{memory_region_name}; No such file or directory") from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow import protos
 from tapeflow.checkpoint.saver import Saver
-from tapeflow.core.files import file_system
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
 from tapeflow.graph.build.collections import GraphKeys
@@ -33,7 +33,7 @@ class SavedModelBuilder:
     """
 
     def __init__(self, export_dir: str):
-        self._folder = os.fspath(export_dir)
+        self._folder = local_path(export_dir)
         self._model = protos.SavedModel(
             saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION
         )
@@ -142,7 +142,7 @@ class SavedModelBuilder:
             value = static_value(tensor)
             if value is None:
                 raise ValueError("Invalid asset filepath tensor.")
-            path = file_system.text_path(value.item() if hasattr(value, "item") else value)
+            path = local_path(value.item() if hasattr(value, "item") else value)
             if path not in names:
                 base, count = os.path.basename(path), 0
                 name = base

@@ -8,6 +8,7 @@ import uuid
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public, public_methods
 from tapeflow.saved_model import constants
 from tapeflow.saved_model.constants import FINGERPRINT_FILENAME
@@ -73,7 +74,7 @@ def read_fingerprint(export_dir):
     """The fingerprint of the SavedModel in a folder. Raises FingerprintException if there is none."""
     from google.protobuf.message import DecodeError
 
-    path = os.path.join(os.fspath(export_dir), FINGERPRINT_FILENAME)
+    path = os.path.join(local_path(export_dir), FINGERPRINT_FILENAME)
     try:
         with open(path, "rb") as file:
             return Fingerprint.from_proto(file.read())

@@ -11,6 +11,7 @@ from tapeflow.checkpoint.bundle import index_path
 from tapeflow.core import context
 from tapeflow.core.annotations import PathLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import names_itself, public
 from tapeflow.graph.build.variable_initializers import (
     global_variables_initializer,
@@ -43,8 +44,8 @@ def load(sess: Session, tags: Sequence[str], export_dir: str, import_scope: str 
 
     Raises OSError for a folder without a SavedModel, RuntimeError for tags that it does not have.
     """
-    folder = os.fspath(export_dir)
-    model = reading.parse(folder)
+    model = reading.parse(export_dir)
+    folder = local_path(export_dir)
     meta = reading.graph_with_tags(model, tags, folder)
     with sess.graph.as_default():
         imported = protos.MetaGraphDef()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from tapeflow.checkpoint.following import AutoTrackable
 from tapeflow.core import context
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public
 from tapeflow.graph.interchange import trust
 from tapeflow.saved_model import reading
@@ -45,10 +45,10 @@ def load(export_dir: Any, tags: Sequence[str] | None = None, options=None, trust
 
 def load_parts(export_dir: Any, tags: Any, options: LoadOptions) -> Any:
     """As `load`, in the graph being built."""
-    folder = os.fspath(export_dir)
+    folder = local_path(export_dir)
     if trust.current() is not None:
         reading.refuse_links(folder)
-    model = reading.parse(folder)
+    model = reading.parse(export_dir)
     if len(model.meta_graphs) == 1 and model.meta_graphs[0].HasField("object_graph_def"):
         meta = model.meta_graphs[0]
         wanted = reading.tags_of(tags)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tapeflow.checkpoint.following import is_trackable
 from tapeflow.checkpoint.object_graph import Saved
 from tapeflow.core import context
+from tapeflow.core.files.paths import local_path
 from tapeflow.ops.state.variable import Variable
 from tapeflow.saved_model import reading
 from tapeflow.saved_model.load_context import load_context
@@ -34,9 +34,9 @@ def load_partial(export_dir: Any, filters: Any, tags: Any = None, options: Any =
     Raises ValueError for paths that are not in the model, or that leave out what functions below them use, and
     AssertionError for variables of the program's objects without a saved value, unless `allow_partial_checkpoint`.
     """
-    folder = os.fspath(export_dir)
+    folder = local_path(export_dir)
     options = options or LoadOptions()
-    meta = only(reading.parse(folder), tags, folder)
+    meta = only(reading.parse(export_dir), tags, folder)
     nodes = meta.object_graph_def.nodes
     paths = dict(filters) if isinstance(filters, dict) else dict.fromkeys(filters)
     numbers = {path: _number_at(nodes, path) for path in paths}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from tapeflow.core.annotations import PathLike
+from tapeflow.core.files.paths import local_path
 from tapeflow.saved_model import constants
 
 
@@ -14,7 +15,7 @@ def get_variables_dir(export_dir: PathLike) -> str:
     Args:
       export_dir: the folder of the model.
     """
-    return os.path.join(os.fspath(export_dir), constants.VARIABLES_DIRECTORY)
+    return os.path.join(local_path(export_dir), constants.VARIABLES_DIRECTORY)
 
 
 def get_or_create_variables_dir(export_dir: PathLike) -> str:
@@ -41,7 +42,7 @@ def get_assets_dir(export_dir: PathLike) -> str:
     Args:
       export_dir: the folder of the model.
     """
-    return os.path.join(os.fspath(export_dir), constants.ASSETS_DIRECTORY)
+    return os.path.join(local_path(export_dir), constants.ASSETS_DIRECTORY)
 
 
 def get_or_create_assets_dir(export_dir: PathLike) -> str:
@@ -59,7 +60,7 @@ def get_debug_dir(export_dir: PathLike) -> str:
     Args:
       export_dir: the folder of the model.
     """
-    return os.path.join(os.fspath(export_dir), constants.DEBUG_DIRECTORY)
+    return os.path.join(local_path(export_dir), constants.DEBUG_DIRECTORY)
 
 
 def get_or_create_debug_dir(export_dir: PathLike) -> str:
@@ -77,7 +78,7 @@ def get_saved_model_pb_path(export_dir: PathLike) -> str:
     Args:
       export_dir: the folder of the model.
     """
-    return os.path.join(os.fspath(export_dir), constants.SAVED_MODEL_FILENAME_PB)
+    return os.path.join(local_path(export_dir), constants.SAVED_MODEL_FILENAME_PB)
 
 
 def get_saved_model_pbtxt_path(export_dir: PathLike) -> str:
@@ -86,7 +87,7 @@ def get_saved_model_pbtxt_path(export_dir: PathLike) -> str:
     Args:
       export_dir: the folder of the model.
     """
-    return os.path.join(os.fspath(export_dir), constants.SAVED_MODEL_FILENAME_PBTXT)
+    return os.path.join(local_path(export_dir), constants.SAVED_MODEL_FILENAME_PBTXT)
 
 
 def _made(path: str) -> str:

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from tapeflow import protos
+from tapeflow.core.files.paths import local_path, plain_text
 from tapeflow.core.public import public
 from tapeflow.saved_model import constants
 
@@ -14,16 +15,12 @@ from tapeflow.saved_model import constants
 def contains_saved_model(export_dir):
     """Whether there is a SavedModel in the folder."""
     if isinstance(export_dir, (bytes, str, os.PathLike)):
-        return _file(_folder(export_dir)) is not None
+        return _file(export_dir) is not None
     return False
 
 
-def _folder(export_dir: Any) -> str:
-    found = os.fspath(export_dir)
-    return found.decode() if isinstance(found, bytes) else found
-
-
-def _file(folder: str) -> str | None:
+def _file(export_dir: Any) -> str | None:
+    folder = local_path(export_dir)
     for name in (constants.SAVED_MODEL_FILENAME_PB, constants.SAVED_MODEL_FILENAME_PBTXT):
         path = os.path.join(folder, name)
         if os.path.isfile(path):
@@ -36,11 +33,10 @@ def parse(export_dir: Any) -> Any:
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
 
-    folder = _folder(export_dir)
-    path = _file(folder)
+    path = _file(export_dir)
     if path is None:
         raise OSError(
-            f"SavedModel file does not exist at: {folder}{os.path.sep}"
+            f"SavedModel file does not exist at: {plain_text(export_dir)}{os.path.sep}"
             f"{{{constants.SAVED_MODEL_FILENAME_PBTXT}|{constants.SAVED_MODEL_FILENAME_PB}}}"
         )
     with open(path, "rb") as file:

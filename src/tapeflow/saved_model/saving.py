@@ -14,7 +14,7 @@ from tapeflow.checkpoint.bundle_writing import write_bundle
 from tapeflow.checkpoint.object_graph import VALUE, parts_of, values_of
 from tapeflow.core import context, dtypes, release
 from tapeflow.core.dtypes import as_dtype
-from tapeflow.core.files import file_system
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public
 from tapeflow.core.structures.object_identity import ObjectIdentityDictionary
@@ -73,7 +73,7 @@ def save(obj: Any, export_dir: Any, signatures: dict[str, Any] | None = None, op
         )
     options = options or SaveOptions()
     with context.init_scope():
-        _Saving(obj, os.fspath(export_dir), signatures, options).run()
+        _Saving(obj, local_path(export_dir), signatures, options).run()
 
 
 def save_and_return_nodes(
@@ -89,7 +89,7 @@ def save_and_return_nodes(
       experimental_skip_checkpoint: not used: the values are always written.
     """
     with context.init_scope():
-        saving = _Saving(obj, os.fspath(export_dir), signatures, options or SaveOptions())
+        saving = _Saving(obj, local_path(export_dir), signatures, options or SaveOptions())
         saving.run()
     objects = list(saving.view.objects)
     paths = ObjectIdentityDictionary({objects[0]: ()})
@@ -230,7 +230,7 @@ class _Saving:
 
     def _file_of(self, asset: Asset) -> str:
         """The name in the folder of a file."""
-        path = file_system.text_path(value_of(asset.asset_path).numpy())
+        path = local_path(value_of(asset.asset_path).numpy())
         if path not in self.files:
             base = os.path.basename(path)
             name, count = base, 0

@@ -9,6 +9,7 @@ from typing import Any
 from tapeflow import protos
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import PathLike, TensorLike
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.tensor_proto import make_tensor_proto
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import public, public_methods
@@ -307,7 +308,7 @@ class MethodNameUpdater:
 
     def save(self, new_export_dir=None):
         """Writes the model to its folder, or to another."""
-        folder = os.fspath(new_export_dir or self._export_dir)
+        folder = local_path(new_export_dir or self._export_dir)
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
         replace_file(path, self._model.SerializeToString(deterministic=True), synced=True)

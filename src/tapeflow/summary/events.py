@@ -15,6 +15,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core.errors import FailedPreconditionError
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import name_file
 from tapeflow.core.public import boundaries
 from tapeflow.summary.records import framed, read_records
@@ -33,7 +34,7 @@ class EventFile:
     def __init__(
         self, folder: Any, max_queue: int = 10, flush_seconds: float = 120.0, suffix: str = ""
     ):
-        self.folder = os.fspath(folder)
+        self.folder = local_path(folder)
         os.makedirs(self.folder, exist_ok=True)
         self._max_queue, self._flush_seconds = max_queue, flush_seconds
         name = (
@@ -131,8 +132,7 @@ os.register_at_fork(after_in_child=_in_forked_child)
 
 def read_events(path: Any) -> Iterator[Any]:
     """The events of a file. Raises DataLossError where one is cut off or damaged."""
-    path = os.fspath(path)
-    with open(path, "rb") as file:
+    with open(local_path(path), "rb") as file:
         for record in read_records(file, path):
             yield protos.Event.FromString(record)
 

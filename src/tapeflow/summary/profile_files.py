@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.files.wire import bytes_field, varint_field
 
@@ -36,7 +37,7 @@ class Span(NamedTuple):
 def write(folder: Any, spans: Sequence[Span]) -> str:
     """Writes a profile to a new run of a log folder; returns the folder of the run."""
     run = time.strftime("%Y_%m_%d_%H_%M_%S")
-    base = target = os.path.join(os.fspath(folder), "plugins", "profile", run)
+    base = target = os.path.join(local_path(folder), "plugins", "profile", run)
     count = 0
     while os.path.exists(target):  # several in one second
         count += 1

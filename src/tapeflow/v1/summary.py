@@ -44,7 +44,7 @@ def _tagged(name: str | None, family: str | None, default_name=None):
     """The tag of a summary: the scope of its ops, with the family before and inside."""
     name, family = _clean(name), _clean(family)
     scope_name = f"{family}/{name}" if family is not None else name
-    with name_scope(scope_name or default_name) as scope:
+    with name_scope(scope_name or default_name or "") as scope:
         yield (f"{family}/{scope.rstrip('/')}" if family is not None else scope.rstrip("/")) or name
 
 

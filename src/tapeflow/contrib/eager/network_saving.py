@@ -12,6 +12,7 @@ from tapeflow.checkpoint.restoring import assign
 from tapeflow.checkpoint.saver import Saver
 from tapeflow.checkpoint.state import latest_checkpoint
 from tapeflow.core.annotations import Variable
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.variables import shared_name_of
 
 
@@ -54,7 +55,7 @@ def save_network_checkpoint(network, save_path, global_step: Variable | None = N
             f"Attempt to save the Network before it was first called. This means variables have not yet been "
             f"created, so there is nothing to save: {network.name!r}"
         )
-    path = os.fspath(save_path)
+    path = local_path(save_path)
     if os.path.isdir(path):
         path = os.path.join(path, network.name.replace("/", "_"))
     saver = Saver(_names(network, map_func))
@@ -66,7 +67,7 @@ def restore_network_checkpoint(network, save_path, map_func: Callable[..., Any] 
 
     Raises NotFoundError for a variable that it lacks, ValueError for no checkpoint.
     """
-    path = os.fspath(save_path)
+    path = local_path(save_path)
     if os.path.isdir(path):
         path = latest_checkpoint(path)
     if path is None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.ops.array.layout import reshape
-from tapeflow.ops.array.sizes import shape
+from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.ops.array.rows import identity
+from tapeflow.ops.array.sizes import shape, size
 from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.control.flow import case, cond
 from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.math.accumulate import add_n
 from tapeflow.ops.math.comparison import equal
+from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.math.reductions import reduce_all, reduce_sum
 from tapeflow.ops.static import get_static_value
 
@@ -36,7 +43,7 @@ def assert_scalar_int(tensor: TensorLike, name: str | None = None):
     if not tensor.dtype.is_integer:
         raise ValueError(f"Expected integer type for {tensor.name}, received type: {tensor.dtype}.")
     if tensor.shape.rank not in (0, None):
-        raise ValueError(f"Unexpected shape {tensor.shape} for {tensor.name}.")
+        raise ValueError(f"Expected scalar, got shape {tensor.shape} for {tensor.name}.")
     return tensor
 
 
@@ -49,19 +56,38 @@ def reduce_sum_n(tensors: Tensor, name: str | None = None):
 
 
 def with_shape(expected_shape, tensor: TensorLike):
-    """The tensor, which has (or is checked to have) the shape. Raises ValueError where it is known not to."""
-    known = get_static_value(expected_shape) if not isinstance(expected_shape, (list, tuple)) else expected_shape
+    """The tensor, which has (or is checked to have) the shape: a list, or an int32 tensor that the run reads.
+
+    Raises ValueError where it is known not to, and for shapes of another rank or dtype; InvalidArgumentError when the
+    graph runs.
+    """
     tensor = convert_to_tensor(tensor)
-    if known is not None:
-        wanted = [int(size) for size in known]
-        if not tensor.shape.is_compatible_with(wanted):
-            raise ValueError(f"Invalid shape {tensor.shape} for tensor {tensor!r}: expected {wanted}")
-        if tensor.shape.is_fully_defined():
-            return tensor
-        expected_shape = wanted
-    same = reduce_all(equal(convert_to_tensor(expected_shape), shape(tensor)))
-    with control_dependencies([Assert(same, ["Wrong shape", expected_shape, shape(tensor)])]):
-        return reshape(tensor, expected_shape)
+    later = is_tensor(expected_shape)
+    if not later and not isinstance(expected_shape, TensorShape):
+        expected_shape = np.asarray(expected_shape if len(expected_shape) else np.zeros(0, np.int32))
+        if expected_shape.ndim > 1:
+            raise ValueError(_invalid("rank", expected_shape.ndim, expected_shape, tensor))
+        if expected_shape.dtype == np.int64:
+            expected_shape = expected_shape.astype(np.int32)
+    if not isinstance(expected_shape, TensorShape) and expected_shape.dtype != dtypes.int32:
+        raise ValueError(_invalid("dtype", expected_shape.dtype, expected_shape, tensor))
+    if not later and tensor.shape.is_fully_defined():
+        if not tensor.shape.is_compatible_with(expected_shape):
+            raise ValueError(f"Invalid shape for tensor {tensor.name}, expected {expected_shape}, got {tensor.shape}.")
+        return tensor
+    wanted = convert_to_tensor(expected_shape)
+    actual = shape(tensor)
+    same = logical_and(equal(size(wanted), size(actual)), reduce_all(equal(wanted, actual)))
+    right = Assert(same, [f"Wrong shape for {tensor.name} [expected] [actual].", wanted, actual])
+    with control_dependencies([right]):
+        checked = identity(tensor)
+    if not later:
+        checked.set_shape(expected_shape)
+    return checked
+
+
+def _invalid(what: str, found: Any, wanted: Any, tensor: Tensor) -> str:
+    return f"Invalid {what} {found} for shape {wanted} expected of tensor {tensor.name}."
 
 
 def with_same_shape(expected_tensor, tensor: TensorLike):

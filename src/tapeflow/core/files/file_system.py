@@ -8,14 +8,8 @@ from typing import Any, NamedTuple
 
 from tapeflow.core import errors
 from tapeflow.core.files.globbing import matching_paths
+from tapeflow.core.files.paths import SCHEMES, local_path, plain_text, writable_path
 from tapeflow.core.public import boundaries
-
-
-def text_path(path: Any) -> str:
-    """A path of any kind (str, bytes, PathLike, `file://`) as str."""
-    text = os.fspath(path)
-    text = os.fsdecode(text) if isinstance(text, bytes) else text
-    return text.removeprefix("file://")
 
 
 def as_error(error: OSError, path: str) -> errors.OpError:
@@ -39,8 +33,8 @@ def as_error(error: OSError, path: str) -> errors.OpError:
 class _Translated:
     """Turns errors of the system about `path` into TensorFlow's."""
 
-    def __init__(self, path: str):
-        self._path = path
+    def __init__(self, path: Any):
+        self._path = plain_text(path)
 
     def __enter__(self) -> None:
         return None
@@ -52,53 +46,52 @@ class _Translated:
 
 def exists(path: str) -> bool:
     """Whether there is a file or a directory of that name."""
-    return os.path.exists(text_path(path))
+    return os.path.exists(local_path(path))
 
 
 def isdir(path) -> bool:
     """Whether `path` is a directory."""
-    return os.path.isdir(text_path(path))
+    try:
+        return os.path.isdir(local_path(path))
+    except errors.UnimplementedError:
+        return False
 
 
 def listdir(path) -> list[str]:
     """The names in a directory. Raises NotFoundError if there is no such directory."""
-    path = text_path(path)
-    if not os.path.isdir(path):
-        raise errors.NotFoundError(None, None, f"Could not find directory {path}")
-    return os.listdir(path)
+    if not isdir(path):
+        raise errors.NotFoundError(None, None, f"Could not find directory {plain_text(path)}")
+    return os.listdir(local_path(path))
 
 
 def mkdir(path) -> None:
     """Make a directory. Raises AlreadyExistsError, or NotFoundError where its parent is missing."""
-    path = text_path(path)
     with _Translated(path):
-        os.mkdir(path)
+        os.mkdir(writable_path(path))
 
 
 def makedirs(path) -> None:
     """Make a directory and its parents, as far as they are missing."""
-    path = text_path(path)
     with _Translated(path):
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(local_path(path), exist_ok=True)
 
 
 def remove(path: str) -> None:
     """Delete a file. Raises NotFoundError."""
-    path = text_path(path)
     with _Translated(path):
-        os.remove(path)
+        os.remove(local_path(path))
 
 
 def rmtree(path) -> None:
     """Delete a directory with all that is in it, or a file. Raises NotFoundError."""
-    path = text_path(path)
-    if not os.path.exists(path):
-        raise errors.NotFoundError(None, None, f"{path}; No such file or directory")
+    local = local_path(path)
+    if not os.path.exists(local):
+        raise errors.NotFoundError(None, None, f"{plain_text(path)}; No such file or directory")
     with _Translated(path):
-        if os.path.isdir(path):
-            shutil.rmtree(path)
+        if os.path.isdir(local):
+            shutil.rmtree(local)
         else:
-            os.remove(path)
+            os.remove(local)
 
 
 def copy(src: str, dst: str, overwrite: bool = False) -> None:
@@ -113,10 +106,9 @@ def copy(src: str, dst: str, overwrite: bool = False) -> None:
       AlreadyExistsError: where there is one and `overwrite` is not set.
       NotFoundError: where there is no file at `src`.
     """
-    src, dst = text_path(src), text_path(dst)
     _require_free(dst, overwrite)
     with _Translated(src):
-        shutil.copyfile(src, dst)
+        shutil.copyfile(local_path(src), writable_path(dst))
 
 
 def rename(src: str, dst: str, overwrite: bool = False) -> None:
@@ -131,14 +123,13 @@ def rename(src: str, dst: str, overwrite: bool = False) -> None:
       AlreadyExistsError: where there is one and `overwrite` is not set.
       NotFoundError: where there is nothing at `src`.
     """
-    src, dst = text_path(src), text_path(dst)
     _require_free(dst, overwrite)
     with _Translated(src):
-        os.replace(src, dst)
+        os.replace(local_path(src), writable_path(dst))
 
 
 def _require_free(path: str, overwrite: bool) -> None:
-    if not overwrite and os.path.exists(path):
+    if not overwrite and exists(path):
         raise errors.AlreadyExistsError(None, None, "file already exists")
 
 
@@ -175,14 +166,14 @@ def walk(top, topdown: bool = True, onerror=None):
     Returns:
       A generator of (path of a directory, names of directories in it, names of files in it).
     """
-    top = text_path(top)
+    top = plain_text(top)
     try:
         names = listdir(top)
     except errors.NotFoundError as error:
         if onerror:
             onerror(error)
         return
-    folders = [n for n in names if os.path.isdir(os.path.join(top, n))]
+    folders = [n for n in names if isdir(os.path.join(top, n))]
     here = (top, folders, [n for n in names if n not in folders])
     if topdown:
         yield here
@@ -202,33 +193,45 @@ class FileStatistics(NamedTuple):
 
 def stat(path) -> FileStatistics:
     """What is known of a file. Raises NotFoundError."""
-    path = text_path(path)
     with _Translated(path):
-        found = os.stat(path)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
+        local = local_path(path)
+        found = os.stat(local)
+    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(local))
 
 
 def get_registered_schemes() -> list[str]:
     """The kinds of addresses that files may have."""
-    return ["", "file"]
+    return [*SCHEMES]
 
 
 _MODES = {"r", "w", "a", "r+", "w+", "a+"}
 
 
 class GFile:
-    """A local file, opened when it is first read or written.
+    """A file, opened when it is first read or written, for each of the two on its own.
 
-    Text is UTF-8; with "b" in the mode it is bytes. Raises PermissionDeniedError for reading what was opened for
-    writing and the reverse, NotFoundError for a file that is not there.
+    What is read begins at the start of the file, after what was written to it if that was flushed. A file that is
+    written is a new one, with "r+" too, unless "a" is in the mode. One that was closed is opened again when it is used.
+
+    Args:
+      name: the path.
+      mode: "r", "w", "a", "r+", "w+" or "a+"; with "b" in it, what is read is bytes.
+      encoding: that of text.
+
+    Raises PermissionDeniedError for reading what was opened for writing and the reverse, NotFoundError for a file that
+    is not there.
     """
 
-    def __init__(self, name: str, mode: str = "r"):
-        self._file: Any = None
-        if str(mode).replace("b", "") not in _MODES:
-            raise errors.InvalidArgumentError(None, None, f"mode is not 'r' or 'w' or 'a': {mode}")
-        self._name = name
-        self._mode = mode
+    def __init__(self, name: str, mode: str = "r", encoding: str = "utf-8"):
+        self._reader: Any = None
+        self._writer: Any = None
+        plain = str(mode).replace("b", "")
+        if plain not in _MODES:
+            raise errors.InvalidArgumentError(
+                None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
+            )
+        self._reads, self._writes = plain not in ("w", "a"), plain != "r"
+        self._name, self._mode, self._encoding = name, mode, encoding
 
     @property
     def name(self):
@@ -238,30 +241,38 @@ class GFile:
     def mode(self):
         return self._mode
 
-    def _opened(self, write: bool) -> Any:
-        plain = self._mode.replace("b", "")
-        if write and plain == "r":
-            raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
-        if not write and plain in ("w", "a"):
+    def _read_file(self) -> Any:
+        if not self._reads:
             raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
-        if self._file is None:
-            path = text_path(self._name)
-            with _Translated(path):
-                self._file = open(path, plain + "b")  # noqa: SIM115 (closed by `close`)
-        return self._file
+        if self._reader is None:
+            with _Translated(self._name):
+                self._reader = open(local_path(self._name), "rb")  # noqa: SIM115 (closed by `close`)
+        return self._reader
+
+    def _written_file(self) -> Any:
+        if not self._writes:
+            raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+        if self._writer is None:
+            with _Translated(self._name):
+                kind = "ab" if "a" in self._mode else "wb"
+                self._writer = open(writable_path(self._name), kind)  # noqa: SIM115 (closed by `close`)
+        return self._writer
 
     def _shown(self, data: bytes):
-        return data if "b" in self._mode else data.decode("utf-8")
+        return data if "b" in self._mode else data.decode(self._encoding)
 
     def read(self, n: int = -1):
         """The next `n` bytes, or all that is left."""
-        with _Translated(text_path(self._name)):
-            return self._shown(self._opened(False).read(n))
+        file = self._read_file()
+        if n < -1:
+            raise errors.InvalidArgumentError(None, None, f"Can't read a negative number of bytes: {n}")
+        with _Translated(self._name):
+            return self._shown(file.read(n))
 
     def readline(self):
         """The next line with its end; empty at the end of the file."""
-        with _Translated(text_path(self._name)):
-            return self._shown(self._opened(False).readline())
+        with _Translated(self._name):
+            return self._shown(self._read_file().readline())
 
     def readlines(self):
         """All lines that are left."""
@@ -269,29 +280,34 @@ class GFile:
 
     def write(self, file_content) -> None:
         """Append text or bytes. Raises TypeError for anything else."""
-        data = file_content.encode("utf-8") if isinstance(file_content, str) else file_content
-        self._opened(True).write(memoryview(data))
+        file = self._written_file()
+        if isinstance(file_content, str):
+            file_content = file_content.encode(self._encoding)
+        elif not isinstance(file_content, (bytes, bytearray, memoryview)):
+            raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
+        file.write(file_content)
 
     def size(self) -> int:
         """The length of the file in bytes."""
         return stat(self._name).length
 
     def seek(self, offset=None, whence=0, position: int | None = None) -> None:
-        """Go to `offset`, from the start (0), the current place (1) or the end (2)."""
+        """Go to `offset`, from the start (0), the current place (1) or the end (2), in what is read."""
+        file = self._read_file()
         if offset is None and position is None:
             raise TypeError("seek(): offset argument required")
+        if offset is not None and position is not None:
+            raise TypeError("seek(): offset and position may not be set simultaneously.")
         if whence not in (0, 1, 2):
             raise errors.InvalidArgumentError(
                 None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
             )
-        offset = position if offset is None else offset
-        file = self._opened(False)
         size = os.fstat(file.fileno()).st_size
-        target = offset + (0, file.tell(), size)[whence]
+        target = (position if offset is None else offset) + (0, file.tell(), size)[whence]
         if not target >= 0:
-            raise errors.InvalidArgumentError(None, None, f"Cannot seek to {target}")
+            raise errors.InvalidArgumentError(None, None, f"Seeking to a negative position: {target}")
         if target > size:
-            raise errors.OutOfRangeError(None, None, f"Cannot seek to {target} of {size} bytes")
+            raise errors.OutOfRangeError(None, None, "reached end of file")
         file.seek(target)
 
     def seekable(self) -> bool:
@@ -299,26 +315,23 @@ class GFile:
         return True
 
     def tell(self) -> int:
-        """The current place."""
-        reading = "r" in self._mode or "+" in self._mode
-        return self._opened(not reading).tell()
+        """The current place in what is read, or that of a file which is only written."""
+        return (self._read_file() if self._reads else self._written_file()).tell()
 
     def flush(self) -> None:
         """Hand what was written to the system."""
-        if self._file is not None:
-            self._file.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self) -> None:
         """Write what is pending and close the file."""
-        if "w" in self._mode or "a" in self._mode:
-            self._opened(True)  # an empty file is a file
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        for file in (self._reader, self._writer):
+            if file is not None:
+                file.close()
+        self._reader = self._writer = None
 
     def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self.close()
 
     def __enter__(self):
         return self

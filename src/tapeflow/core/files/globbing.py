@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.files.paths import local_path, plain_text, shown_path
+
 _Predicate = Callable[[str], bool]
 
 _CLASSES: dict[str, _Predicate] = {
@@ -29,14 +31,12 @@ _CLASSES: dict[str, _Predicate] = {
 
 
 def matching_paths(pattern: Any) -> list[str]:
-    """Return the paths that match `pattern`, sorted, with its `file://` where it has one.
+    """Return the paths that match `pattern`, sorted, in its file system.
 
     Directories that cannot be read have no children.
     """
-    text = os.fspath(pattern)
-    text = os.fsdecode(text) if isinstance(text, bytes) else text
-    path = text.removeprefix("file://")
-    scheme = text[: len(text) - len(path)]
+    text = plain_text(pattern)
+    path = local_path(text)
     special = next((at for at, c in enumerate(path) if c in "*?[\\"), len(path))
     if special == len(path):
         return [text] if os.path.exists(path) else []
@@ -56,7 +56,7 @@ def matching_paths(pattern: Any) -> list[str]:
         folders = (
             found if depth == len(parts) - 1 else [each for each in found if os.path.isdir(each)]
         )
-    return sorted(scheme + each for each in folders)
+    return sorted(shown_path(each, text) for each in folders)
 
 
 def _children(folder: str) -> list[str]:

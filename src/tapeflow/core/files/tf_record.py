@@ -14,7 +14,8 @@ from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core.errors import DataLossError, FailedPreconditionError
 from tapeflow.core.files.expansion import ExpandedFile
-from tapeflow.core.files.file_system import _Translated, text_path
+from tapeflow.core.files.file_system import _Translated
+from tapeflow.core.files.paths import local_path, writable_path
 from tapeflow.core.public import boundaries
 
 _BLOCK = 1 << 18
@@ -96,9 +97,8 @@ class TFRecordWriter:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(compression_type=options)
         self._compressor = options.compressor()
-        path = text_path(path)
         with _Translated(path):
-            self._file: BinaryIO | None = self._open(path)
+            self._file: BinaryIO | None = self._open(writable_path(path))
 
     @staticmethod
     def _open(path: str) -> BinaryIO:
@@ -146,9 +146,8 @@ def records(path: str, compression: str = "") -> Iterator[bytes]:
 
     Raises NotFoundError for no such file, DataLossError for a record that is cut off or damaged.
     """
-    path = text_path(path)
     with _Translated(path):
-        file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed below)
+        file = open(local_path(path), "rb", buffering=0)  # noqa: SIM115 (closed below)
     with file:
         source: Any = ExpandedFile(file, path, cut_off=True) if compression else file
         left, start, wanted = b"", 0, 12  # what was not split, where in the file it begins, and what it lacks

@@ -15,6 +15,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.files.expansion import ExpandedFile
 from tapeflow.core.files.file_system import _Translated
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.tf_record import records
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -66,7 +67,7 @@ def opened(path, compression: str):
     if compression not in ("", "GZIP", "ZLIB"):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {compression}.")
     with _Translated(path):
-        file = open(path, "rb", buffering=0 if compression else -1)  # noqa: SIM115 - closed by who reads
+        file = open(local_path(path), "rb", buffering=0 if compression else -1)  # noqa: SIM115 - closed by who reads
     return ExpandedFile(file, path, compression) if compression else file
 
 

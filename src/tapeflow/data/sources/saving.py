@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core import context
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tapeflow.core.files.paths import local_path, plain_text
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import boundaries, boundary
@@ -106,7 +107,7 @@ class SavingMethods:
 def _text(value: str):
     if hasattr(value, "numpy"):
         value = value.numpy()
-    return value.decode() if isinstance(value, bytes) else os.fspath(value)
+    return plain_text(value)
 
 
 def _kind(compression: str | None):
@@ -192,7 +193,7 @@ def save(
     dataset: Dataset, path: str, compression: str | None, shard_func: Callable[..., Any] | None, checkpoint_args
 ):
     """Writes all elements of a dataset."""
-    path, kind = _text(path), _kind(compression)
+    path, kind = local_path(_text(path)), _kind(compression)
     shards = traced_shards(dataset, shard_func)
 
     def write(*values):
@@ -240,7 +241,7 @@ def _write_with_checkpoints(dataset: Dataset, run: _Run, arguments: dict[str, An
 
 def load(path: str, element_spec, compression: str | None, reader_func: Callable[..., Any] | None, wait: bool):
     """The dataset that `save` wrote. Its files say how they are compressed; another `compression` is an error."""
-    path, kind = _text(path), None if compression in (None, "AUTO") else _kind(compression)
+    path, kind = local_path(_text(path)), None if compression in (None, "AUTO") else _kind(compression)
     while wait and not os.path.exists(os.path.join(path, _METADATA)):
         time.sleep(0.2)
     if element_spec is None:
@@ -322,7 +323,7 @@ def snapshot(
     shard_func: Callable[..., Any] | None,
 ):
     """A dataset that is written to disk by its first whole pass, and read from there afterwards."""
-    path, kind = _text(path), _kind(compression)
+    path, kind = local_path(_text(path)), _kind(compression)
     spec = dataset.element_spec
     shards = traced_shards(dataset, shard_func)
     # Datasets of other elements may share the directory, as TensorFlow lets them.

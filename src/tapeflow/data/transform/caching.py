@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.core.errors import AlreadyExistsError, DataLossError
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.tf_record import TFRecordWriter, records
 from tapeflow.core.files.whole_files import new_file, replace, replace_file, temporary_name
 from tapeflow.core.public import boundaries
@@ -42,7 +43,7 @@ def cached(dataset, filename):
     """Dataset arguments for a dataset that is made once."""
     if hasattr(filename, "numpy"):
         filename = filename.numpy()
-    filename = filename.decode() if isinstance(filename, bytes) else os.fspath(filename)
+    filename = local_path(filename)
     spec = lambda: dataset.element_spec  # noqa: E731
     if filename:
         return "Cache", lambda: _InFiles(dataset, filename), spec, parts_of(dataset).size

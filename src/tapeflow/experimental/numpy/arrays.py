@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -45,10 +46,12 @@ def _holds_tensors(value: Any) -> bool:
 
 def tensor(value: Any, dtype: Any = None) -> Any:
     """A tensor of something like an array; of `dtype`, or of the dtype that NumPy would give it."""
-    if dtype is None and promotion.automatic() and not is_tensor(value):
+    if dtype is None and promotion.automatic() and not is_tensor(value) and not _is_text(value):
         target, weak = promotion.result_type(value)
         x = constant(value, target) if not _holds_tensors(value) else tensor(value, target)
         return promotion.mark_weak(x) if weak else x
+    if dtype is None and _is_text(value):
+        dtype = dtypes.string  # to NumPy's rules, a text is the name of a dtype
     target = promotion.numpy_type(value) if dtype is None else as_dtype(dtype)
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
         return stack([tensor(each, target) for each in value])
@@ -82,12 +85,21 @@ def default_float() -> DType:
 
 
 def dtype_of(dtype: Any) -> DType:
-    """A dtype argument; Python's types are those of its numbers."""
+    """A dtype argument: NumPy's names and types too; Python's types are those of its numbers."""
     if dtype is float:
         return default_float()
     if dtype is int:
         return promotion.numpy_type(1)
+    if not isinstance(dtype, DType):
+        with contextlib.suppress(TypeError):
+            dtype = np.dtype(dtype)
     return as_dtype(dtype)
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, (list, tuple)) and value:
+        return _is_text(value[0])
+    return isinstance(value, (str, bytes))
 
 
 @public
@@ -204,16 +216,11 @@ def size(x: Any, axis=None):
 
     Args:
       x: an array, or what makes one.
-      axis: the axis to count along; None: all.
+      axis: None; NotImplementedError for an axis.
     """
-    if axis is not None and np.ndim(axis) > 0:
-        raise NotImplementedError(
-            "axis argument is not supported in the current `np.size` implementation"
-        )
-    x = tensor(x)
     if axis is not None:
-        known = x.shape[axis]
-        return shape_(x)[axis] if known is None else known
+        raise NotImplementedError("axis argument is not supported in the current `np.size` implementation")
+    x = tensor(x)
     if x.shape.is_fully_defined():
         return np.int64(x.shape.num_elements())
     return size_(x)

@@ -23,7 +23,6 @@ from tapeflow.experimental.numpy.shaping import moveaxis
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.construction import ones as ones_
-from tapeflow.ops.array.construction import ones_like as ones_like_
 from tapeflow.ops.array.construction import zeros as zeros_
 from tapeflow.ops.array.construction import zeros_like as zeros_like_
 from tapeflow.ops.array.diagonal import diag_part
@@ -90,7 +89,7 @@ def ones_like(a: TensorLike, dtype: DTypeLike | None = None):
       dtype: the dtype; None: that of `a`.
     """
     a = tensor(a)
-    return ones_like_(a, _like(dtype, a))
+    return ones_(shape_(a), _like(dtype, a))
 
 
 @public

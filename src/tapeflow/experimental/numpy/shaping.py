@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, TensorLike
 from tapeflow.core.convert import constant
@@ -143,7 +145,7 @@ def broadcast_to(array, shape):
       array: an array, or what makes one.
       shape: the shape, an int or a tuple of ints.
     """
-    return broadcast_to_(tensor(array), shape)
+    return broadcast_to_(tensor(array), [shape] if np.ndim(shape) == 0 else shape)
 
 
 @public

@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow import protos
 from tapeflow.core import context
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.log import get_logger
 from tapeflow.graph.build.collections import GraphKeys
 from tapeflow.graph.default_graph import get_default_graph
@@ -218,7 +219,7 @@ def read(path: Any) -> Any:
     from google.protobuf.message import DecodeError
 
     try:
-        with open(path, "rb") as file:
+        with open(local_path(path), "rb") as file:
             data = file.read()
     except FileNotFoundError:
         raise OSError(f"File {path} does not exist.") from None

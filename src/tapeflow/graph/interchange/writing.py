@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from tapeflow.api import api
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.public import names_itself, public
 
@@ -29,7 +30,7 @@ def write_graph(graph_or_graph_def, logdir, name: str, as_text: bool = True):
     if hasattr(message, "as_graph_def"):
         message = message.as_graph_def()
     path = os.path.join(os.fspath(logdir), name)
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    os.makedirs(os.path.dirname(local_path(path)) or ".", exist_ok=True)
     write_message(message, path, as_text)
     return path
 
@@ -42,4 +43,4 @@ def write_message(message: Any, path: str, as_text: bool) -> None:
         data = text_format.MessageToString(message).encode()
     else:
         data = message.SerializeToString(deterministic=True)
-    replace_file(path, data)
+    replace_file(local_path(path), data)

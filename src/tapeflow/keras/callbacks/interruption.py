@@ -7,6 +7,7 @@ import os
 import shutil
 from typing import Any
 
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, writes_files
 
@@ -39,7 +40,7 @@ class BackupAndRestore(Callback):
                 "Invalid value for argument `save_freq`. Received: "
                 f"save_freq={save_freq}. Expected positive integer value or 'epoch'."
             )
-        self.backup_dir = os.fspath(backup_dir)
+        self.backup_dir = local_path(backup_dir)
         self.save_freq, self.delete_checkpoint = save_freq, delete_checkpoint
         self.double_checkpoint = double_checkpoint
         self._initial_epoch = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from tapeflow.checkpoint.options import CheckpointOptions
 from tapeflow.core.annotations import PathLike, Tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.release import keras_2
 from tapeflow.keras.callbacks.base import Callback, writes_files
 from tapeflow.keras.callbacks.monitoring import MonitorCallback
@@ -80,7 +81,7 @@ class CSVLogger(Callback):
 
     def __init__(self, filename: PathLike, separator: str = ",", append: bool = False):
         super().__init__()
-        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.filename, self.sep, self.append = local_path(filename), separator, append
         self.csv_file = self.writer = self.keys = None
         self.append_header = True
 
@@ -143,7 +144,7 @@ class ModelCheckpoint(MonitorCallback):
         initial_value_threshold=None, options=None, **kwargs,
     ):
         super().__init__(monitor, mode, initial_value_threshold)
-        self.filepath, self.verbose = os.fspath(filepath), verbose
+        self.filepath, self.verbose = local_path(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         self.save_freq, self.period = save_freq, kwargs.pop("period", 1)
         self._load_first = kwargs.pop("load_weights_on_restart", False)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.keras.callbacks.base import Callback, as_number, writes_files
 from tapeflow.keras.callbacks.stopping import rate_of
@@ -60,7 +61,7 @@ class TensorBoard(Callback):
                                  "embeddings_data"}  # fmt: skip
         if unknown:
             raise ValueError(f"Unrecognized arguments in `TensorBoard` Callback: {sorted(unknown)}")
-        self.log_dir = os.fspath(log_dir)
+        self.log_dir = local_path(log_dir)
         self.histogram_freq, self.write_graph = histogram_freq, write_graph
         self.write_images = write_images
         self.write_steps_per_second = write_steps_per_second

@@ -9,6 +9,7 @@ import numpy as np
 
 from tapeflow.core.annotations import PathLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries
 from tapeflow.data.dataset import AUTOTUNE, Dataset
 from tapeflow.keras import settings
@@ -295,7 +296,7 @@ def index_directory(
     follow_links: bool = False, verbose: bool = True,
 ):  # fmt: skip
     """(paths, labels, names of classes) of the files of a folder that end in one of `formats`."""
-    directory = os.fspath(directory)
+    directory = local_path(directory)
     if not os.path.isdir(directory):
         raise FileNotFoundError(f"[Errno 2] No such directory: {directory!r}")
     folders = sorted(d.name for d in os.scandir(directory) if d.is_dir())

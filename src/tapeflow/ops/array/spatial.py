@@ -46,9 +46,17 @@ def _blocks(block_shape: Any, amounts: Any, what: str, rank: int) -> tuple[list[
     return [int(b) for b in block_shape], [(int(a), int(b)) for a, b in amounts]
 
 
+def _require_countable(batch: int, blocks: int) -> None:
+    if batch * blocks >= 1 << 63:
+        raise invalid(
+            f"Negative output dimension size caused by overflow when multiplying {batch} and {blocks}"
+        )
+
+
 def space_to_batch_array(xp: ModuleType, input: Array, block_shape: Any, paddings: Array):
     blocks, pads = _blocks(block_shape, paddings, "paddings", input.ndim)
     count = len(blocks)
+    _require_countable(input.shape[0], math.prod(blocks))
     for i, (d, (a, b), block) in enumerate(zip(input.shape[1:], pads, blocks, strict=False)):
         if (d + a + b) % block:
             raise invalid(
@@ -116,6 +124,8 @@ def blocked_shape(shape, blocks, pairs, down: bool):
     if any(n < 0 for p in pairs if p is not None for n in p):
         raise invalid(f"paddings and crops must be non-negative, but are {pairs}")
     total = None if None in blocks else math.prod(blocks)
+    if down and total is not None and shape[0] is not None:
+        _require_countable(shape[0], total)
     if total is None or shape[0] is None:
         batch = None
     else:

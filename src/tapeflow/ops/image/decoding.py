@@ -14,6 +14,7 @@ from tapeflow.core.annotations import Array, DTypeLike, Tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import tensor_function
 from tapeflow.ops.image.adjusting import convert_image_dtype
+from tapeflow.ops.image.bmp_format import bmp_pixels
 from tapeflow.ops.image.files import (
     as_contents,
     content_of,
@@ -47,10 +48,12 @@ def decoded(
         raise invalid(
             f"Trying to decode {form} format using a wrong op. Use `{own}` or `decode_image` instead. Op used: {name}"
         )
-    if channels not in (
-        (0, 3, 4) if form == "BMP" else (0, 1, 3) if form == "JPEG" else (0, 1, 3, 4)
-    ):
-        raise invalid(f"channels must be 0, 1, 3, or 4, got {channels}")
+    if channels not in (0, 1, 3, 4) or (form == "JPEG" and channels == 4):
+        raise invalid(f"`channels` must be 0, 1, 3 or 4 but got {channels}")
+    if form == "BMP":
+        if channels == 1:
+            raise invalid("`channels` must be 0, 3 or 4 for BMP, but got 1")
+        return _scaled(bmp_pixels(data, channels), kind)
     if form == "PNG":
         deep = deep_png(data)
         if deep is not None:

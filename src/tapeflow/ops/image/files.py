@@ -20,12 +20,14 @@ def pillow() -> Any:
 
 
 def format_of(contents: bytes) -> str:
+    if not contents:
+        raise invalid("Input is empty.")
     for start, name in _FORMATS:
         if contents.startswith(start):
             return name
     if contents[:4] == b"RIFF" and contents[8:12] == b"WEBP":
         return "WEBP"
-    raise invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    raise invalid("Unknown image file format. One of JPEG, PNG, GIF, BMP, WebP required.")
 
 
 def content_of(contents: Any) -> bytes:

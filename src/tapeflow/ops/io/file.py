@@ -14,6 +14,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
 from tapeflow.core.files.globbing import matching_paths
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import public
 from tapeflow.ops import shapes
 from tapeflow.ops.string.rows import texts
@@ -29,7 +30,7 @@ def _name(filename: Any, what: str = "filename") -> str:
         raise invalid(
             f"Input {what} tensor must be scalar, but had shape: {shape_text(np.shape(filename))}"
         )
-    name = file_system.text_path(filename[()] if isinstance(filename, np.ndarray) else filename)
+    name = local_path(filename[()] if isinstance(filename, np.ndarray) else filename)
     if "\0" in name:
         raise invalid(f"Input {what} holds a null character: {name!r}")
     return name

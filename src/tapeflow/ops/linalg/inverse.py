@@ -183,6 +183,9 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
 def LogMatrixDeterminant(xp: ModuleType, input: Array):
     matrices(input, square=True)
     sign, log = xp.linalg.slogdet(wide(input))
+    # Any NaN comes out, also where the matrix is singular without it.
+    nan = xp.isnan(input).any((-2, -1))
+    sign, log = (xp.where(nan, np.nan, part) for part in (sign, log))
     return xp.asarray(sign).astype(input.dtype), xp.asarray(log).astype(input.dtype)
 
 

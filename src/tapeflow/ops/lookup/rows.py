@@ -14,6 +14,7 @@ from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tapeflow.core.files import file_system
+from tapeflow.core.files.paths import local_path
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import dtype, integer
 from tapeflow.ops.string.rows import attr_bytes
@@ -175,7 +176,7 @@ def InitializeTableFromTextFileV2(
         raise invalid(
             f"filename should be a single string, but got {shape_text(np.shape(filename))}"
         )
-    path = file_system.text_path(filename[()] if isinstance(filename, np.ndarray) else filename)
+    path = local_path(filename[()] if isinstance(filename, np.ndarray) else filename)
     try:
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")

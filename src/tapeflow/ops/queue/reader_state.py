@@ -9,6 +9,7 @@ from typing import Any
 
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.files import expansion, file_system, tf_record, wire
+from tapeflow.core.files.paths import local_path
 
 Record = tuple[bytes, bytes]
 
@@ -178,10 +179,10 @@ class FixedReader(Reader):
         data = _contents(work)
         if self._encoding:
             try:
-                data = expansion.expanded(data, self._encoding, file_system.text_path(work))
+                data = expansion.expanded(data, self._encoding, local_path(work))
             except (EOFError, zlib.error) as error:
                 raise InvalidArgumentError(
-                    None, None, f"{file_system.text_path(work)}: {error}"
+                    None, None, f"{local_path(work)}: {error}"
                 ) from None
         at, number = self._header, 0
         while at + self._size <= len(data) - self._footer:
@@ -201,13 +202,13 @@ class ExampleReader(Reader):
 
     def records(self, work: bytes) -> Iterator[Record]:
         offset = 0
-        for record in tf_record.records(file_system.text_path(work), self._compression):
+        for record in tf_record.records(local_path(work), self._compression):
             yield work + b":%d" % offset, record
             offset += len(record) + 16  # its length and two checksums
 
 
 def _contents(work: bytes) -> bytes:
-    path = file_system.text_path(work)
+    path = local_path(work)
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.ops.array import construction, joining, layout, ranges, reorder
 from tapeflow.ops.array import one_hot as array_one_hot
 from tapeflow.ops.array import rows as array
+from tapeflow.ops.array.bitcast import bitcast as bitcast_dense
 from tapeflow.ops.array.sizes import Shape
+from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import repeat
 from tapeflow.ops.array.tiling import tile as tile_dense
 from tapeflow.ops.control.assertions import assert_equal_v1, assert_non_negative_v1
 from tapeflow.ops.control.grouping import control_dependencies
+from tapeflow.ops.control.type_assertions import assert_integer
 from tapeflow.ops.indexing import boolean_mask
 from tapeflow.ops.indexing import gather as dense_gather
 from tapeflow.ops.math import arithmetic, choice, division
@@ -94,17 +99,30 @@ def _of_lengths(values, lengths, uniform, rows):
 
 
 def reverse(tensor: RaggedTensor, axis: Sequence[int], name: str | None = None):
-    """`tf.reverse` of a ragged tensor along axes that are known.
+    """`tf.reverse` of a ragged tensor along axes that are known: a list of ints, or a constant tensor.
 
-    Raises ValueError for axes that are out of range or unknown.
+    Raises TypeError for other axes, ValueError for those that are out of range.
     """
-    rank = tensor.shape.rank
-    if isinstance(axis, int):
-        axis = [axis]
-    out = tensor
-    for a in _known_list(axis, "axis"):
-        out = _reversed(out, positive_axis(a, rank))
+    given = static_value(axis) if is_tensor(axis) else axis
+    listed = given.ravel().tolist() if isinstance(given, np.ndarray) else given
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(a, (int, np.integer)) for a in listed):
+        raise TypeError("`axis` must be a list of int or a constant tensor when reversing axes in a ragged tensor")
+    out, rank = tensor, tensor.shape.rank
+    for i, a in enumerate(listed):
+        out = _reversed(out, positive_axis(a, rank, f"axis[{i}]"))
     return out
+
+
+def bitcast(input: RaggedTensor, type: DTypeLike, name: str | None = None):
+    """`tf.bitcast` of a ragged tensor. Raises ValueError where a larger dtype would need ragged dimensions."""
+    flat, target = input.flat_values, dtypes.as_dtype(type)
+    rank = flat.shape.rank
+    if flat.dtype.size < target.size and rank is not None and rank < 2:
+        raise ValueError(
+            "`input.flat_values` is required to have rank >= 2 when input.dtype.size < type.size. Actual rank: "
+            f"{rank}"
+        )
+    return input.with_flat_values(bitcast_dense(flat, target))
 
 
 def _reversed(value: RaggedTensor, axis: int):
@@ -201,70 +219,93 @@ def one_hot(
 
 # Parts
 
-_BAD_SPLIT = "The sizes of the parts must sum up to the size of the dimension"
+_NOT_SIZES = "`num_or_size_splits` must be an `int` or 1-D list or `Tensor` of integers."
+_NOT_EXACT = "Cannot exactly split the `axis` dimension of `value` with the given `num_or_size_split`"
 
 
 def split(value, num_or_size_splits, axis: int = 0, num: int | None = None, name: str | None = None):
     """`tf.split` of a ragged tensor along its rows or a uniform dimension: a list of ragged tensors.
 
-    Raises ValueError for a ragged dimension, InvalidArgumentError for sizes that do not sum up to it.
+    Raises ValueError for a ragged dimension and for `num` that is missing or wrong, TypeError for sizes that are no
+    vector of integers, InvalidArgumentError for sizes that do not sum up to the dimension.
     """
-    rank = value.shape.rank
-    if isinstance(num_or_size_splits, int) and num_or_size_splits < 1:
-        raise ValueError("num_splits must be positive")
-    at = positive_axis(axis, rank)
-    if at == 0:
-        return _split_rows(value, num_or_size_splits, num)
-    if at > value.ragged_rank:
-        inner = at - value.ragged_rank
-        parts = joining.split(value.flat_values, num_or_size_splits, inner, num)
-        return [value.with_flat_values(part) for part in parts]
-    outer, length = value, None
-    for _ in range(at - 1):
+    if isinstance(num_or_size_splits, int) and num_or_size_splits == 1:
+        return [value]
+    assert_integer(num_or_size_splits, message=_NOT_SIZES)
+    at = positive_axis(axis, value.shape.rank)
+    outer = value
+    for _ in range(min(at, value.ragged_rank) - 1):
         outer = outer.values
-    length = outer.uniform_row_length
-    if length is None:
+    if 0 < at <= value.ragged_rank and outer.uniform_row_length is None:
         raise ValueError(
-            f"axis={axis} is a ragged dimension: ragged tensors are split along uniform dimensions only"
+            f"Cannot split a ragged dimension. Got `value` with shape {value.shape} and `axis` {at}."
         )
-    if at > 1:
-        parts = split(value.values, num_or_size_splits, at - 1, num)
-        return [value.with_values(part) for part in parts]
+    if isinstance(num_or_size_splits, int):
+        count = num_or_size_splits
+        if count < 1:
+            raise ValueError(f"`num_or_size_splits` must be >=1 if it is an `int`. Received {count}.")
+        return _parts(value, at, lambda total: _equal_parts(total, count))
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.shape.rank not in (None, 1):
+        raise TypeError(f"{_NOT_SIZES} Received {num_or_size_splits}.")
+    count = None if sizes.shape.rank is None else sizes.shape.as_list()[0]
+    if count is None and num is None:
+        raise ValueError(
+            "`num` must be specified as an `int` when the size of `num_or_size_split` is statically unknown. Received "
+            f"`num`: {num} and `num_or_size_split`: {num_or_size_splits}."
+        )
+    if None not in (count, num) and num != count:
+        raise ValueError(
+            f"`num` does not match the size of `num_or_size_split`. Received `num`: {num} and size of "
+            f"`num_or_size_split`: {count}."
+        )
+    return _parts(value, at, lambda total: _checked_parts(total, sizes, num if count is None else count))
+
+
+def _parts(value, axis: int, sizes_of: Callable[[Any], list[Any]]):
+    """The parts of `value` along an axis that is not ragged; `sizes_of` the whole: of each."""
+    if not isinstance(value, RaggedTensor):
+        sizes = sizes_of(cast(Shape(value)[axis], dtypes.int64))
+        return joining.split(value, layout.reshape(stack(sizes), [len(sizes)]), axis)
+    if axis > 1:
+        return [value.with_values(part) for part in _parts(value.values, axis - 1, sizes_of)]
+    if axis == 1:
+        return _parts_of_rows(value, sizes_of)
+    out, start = [], cast(0, value.row_splits.dtype)
+    for size in sizes_of(value.nrows()):
+        out.append(value[start : start + size])
+        start = start + size
+    return out
+
+
+def _parts_of_rows(value, sizes_of: Callable[[Any], list[Any]]):
+    """The parts of the rows, which have one length."""
+    length, rows = value.uniform_row_length, value.nrows()
     out, start = [], cast(0, length.dtype)
-    for size in _sizes_of_parts(length, num_or_size_splits, num):
-        rows = value.nrows()
+    for size in sizes_of(length):
         picked = ranges_of(value.row_starts() + start, repeat(layout.reshape(size, [1]), rows))
         out.append(RaggedTensor.from_uniform_row_length(gather_rows(value.values, picked), size, rows))
         start = start + size
     return out
 
 
-def _sizes_of_parts(total, given, num: int | None):
-    """The sizes of the parts that `total` is split into, as scalars; checked."""
-    kind = total.dtype
-    if isinstance(given, int) or convert_to_tensor(given).shape.rank == 0:
-        count = given if isinstance(given, int) else int(_known_list(given, "num_splits")[0])
-        each, rest = total // count, total % count
-        with guarded(assert_equal_v1(rest, rest * 0, message=_BAD_SPLIT)):
-            return [array.identity(each)] * count
-    sizes = cast(convert_to_tensor(given), kind)
-    count = sizes.shape.as_list()[0]
-    if count is None:
-        if num is None:
-            raise ValueError("num must be specified if the number of sizes is not known")
-        count = num
-    negative = assert_non_negative_v1(sizes, message=_BAD_SPLIT)
-    whole = assert_equal_v1(reduce_sum(sizes), total, message=_BAD_SPLIT)
-    with guarded(negative, whole):
+def _equal_parts(total, count: int) -> list[Any]:
+    """The size of each of `count` parts of the same size."""
+    rest = total % count
+    with guarded(assert_equal_v1(rest, rest * 0, message=_NOT_EXACT)):
+        return [array.identity(total // count)] * count
+
+
+def _checked_parts(total, sizes, count: int) -> list[Any]:
+    """The sizes as scalars, once they fit."""
+    sizes = cast(sizes, total.dtype)
+    negative = assert_non_negative_v1(sizes, message="`num_or_size_splits` must be non-negative.")
+    number = assert_equal_v1(
+        Shape(sizes), [count], message="`num` is inconsistent with `num_or_size_split.shape[0]`."
+    )
+    whole = assert_equal_v1(reduce_sum(sizes), total, message=_NOT_EXACT)
+    with guarded(negative, number, whole):
         return [array.identity(sizes[i]) for i in range(count)]
-
-
-def _split_rows(value, given, num: int | None):
-    out, start = [], cast(0, value.row_splits.dtype)
-    for size in _sizes_of_parts(value.nrows(), given, num):
-        out.append(value[start : start + size])
-        start = start + size
-    return out
 
 
 def dynamic_partition(data, partitions: int, num_partitions, name: str | None = None):

@@ -139,11 +139,16 @@ def _(indices: np.ndarray, values: np.ndarray, shape: ShapeLike, b: np.ndarray, 
 def SparseTensorDenseAdd(
     xp: ModuleType, a_indices: np.ndarray, a_values: np.ndarray, a_shape: np.ndarray, b: Array
 ):
-    sizes = checked(a_indices, a_values, a_shape)
+    sizes = checked(a_indices, a_values, a_shape, in_range=False)
     if sizes != b.shape:
         raise invalid(
             f"Dimensions do not match: the sparse tensor has shape {shape_text(sizes)}, the dense one "
             f"{shape_text(b.shape)}"
+        )
+    for row, axis in np.argwhere((a_indices < 0) | (a_indices >= np.array(sizes, np.int64)))[:1]:
+        raise invalid(
+            f"Sparse tensor has an invalid index on dimension {axis}: a_indices({row},{axis}) = "
+            f"{a_indices[row, axis]}, dense tensor shape: {shape_text(sizes)}"
         )
     out = np.array(b)
     fold_at(np.add, out, tuple(a_indices.T), a_values)

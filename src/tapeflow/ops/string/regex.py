@@ -274,11 +274,9 @@ def _(rng: SampleGenerator):
 def DecodeBase64(xp: ModuleType, input: Array):
     def decoded(text: bytes) -> bytes:
         body = text.rstrip(b"=")
-        if (
-            not re.fullmatch(rb"[A-Za-z0-9_-]*", body)
-            or len(body) % 4 == 1
-            or len(text) - len(body) > 2
-        ):
+        if len(body) % 4 == 1:
+            raise invalid(f"Base64 string length cannot be 1 modulo 4: {text!r}")
+        if not re.fullmatch(rb"[A-Za-z0-9_-]*", body) or len(text) - len(body) > 2:
             raise invalid(f"Invalid character found in base64: {text!r}")
         return base64.urlsafe_b64decode(body + b"=" * (-len(body) % 4))
 

@@ -72,8 +72,11 @@ def kl_divergence(distribution_a: Any, distribution_b: Any, allow_nan_stats: boo
     found = function(distribution_a, distribution_b, name=name)
     if allow_nan_stats:
         return found
-    with control_dependencies([Assert(reduce_all(~is_nan(found)), ["KL calculation between", distribution_a.name,
-                                      "and", distribution_b.name, "returned NaN values"])]):  # fmt: skip
+    message = (
+        f"KL calculation between {distribution_a.name} and {distribution_b.name} returned NaN values (and was called "
+        "with allow_nan_stats=False). Values:"
+    )
+    with control_dependencies([Assert(reduce_all(~is_nan(found)), [message, found])]):
         return identity(found)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow import saved_model
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2, keras_version
 from tapeflow.keras import losses, metrics, optimizers
@@ -54,7 +55,7 @@ def save_model(
       NotImplementedError: for subclassed models in HDF5.
       ValueError: for `signatures` or `options` of one file.
     """
-    path = os.fspath(filepath)
+    path = local_path(filepath)
     to_folder = save_format == "tf" or (save_format is None and not path.endswith(_ENDINGS))
     if not to_folder:
         _refuse(path, signatures=signatures, options=options)
@@ -197,7 +198,7 @@ def load_model(
       ValueError: for one that holds no model, for classes that are not known, and in `safe_mode` for configs that ask
         for more.
     """
-    path = os.fspath(filepath)
+    path = local_path(filepath)
     if not os.path.exists(path):
         kind = FileNotFoundError if path.endswith((".h5", ".hdf5")) else NoModelError
         raise kind(f"No file or directory found at {path}")

@@ -13,6 +13,7 @@ from tapeflow.checkpoint.objects import restore_objects, write_objects
 from tapeflow.checkpoint.state import latest_checkpoint, update_checkpoint_state
 from tapeflow.core.annotations import Variable
 from tapeflow.core.context import current_graph, init_scope
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.variables import graph_parts
 from tapeflow.keras.engine.base_layer import Layer
 from tapeflow.keras.engine.files.hdf5_files import h5py, is_h5_name, is_hdf5, write_hdf5
@@ -37,7 +38,7 @@ def _refuse_options(options, path: str):
 
 def save(model, filepath, overwrite=True, save_format=None, options=None, max_shard_size=None):
     """Saves the weights of a model. Raises ValueError for a model without weights yet, or an unknown format."""
-    path = os.fspath(filepath)
+    path = local_path(filepath)
     if max_shard_size is not None:
         _save_in_parts(model, path, overwrite, max_shard_size)
         return
@@ -153,7 +154,7 @@ def _require_built(model):
 
 def load(model: Any, filepath: Any, skip_mismatch: bool = False, by_name: bool = False, options=None):
     """Loads weights; the status of a checkpoint, None for HDF5."""
-    path = os.fspath(filepath)
+    path = local_path(filepath)
     if path.endswith(".weights.json"):
         _refuse_options(options, path)
         with shards.joined(path) as file:

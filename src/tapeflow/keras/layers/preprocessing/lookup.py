@@ -12,6 +12,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import init_scope
 from tapeflow.core.deserialization import refuse_unsafe
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.files.whole_files import replace_file
 from tapeflow.core.release import keras_2
 from tapeflow.core.sparse_tensor import SparseTensor
@@ -154,7 +155,7 @@ class IndexLookup(AdaptiveLayer):
             )
         if isinstance(vocabulary, str):
             refuse_unsafe(f"the vocabulary file {vocabulary!r}")
-            with open(vocabulary, encoding="utf-8") as file:
+            with open(local_path(vocabulary), encoding="utf-8") as file:
                 vocabulary = file.read().splitlines()
         tokens = self._plain(vocabulary)
         if not tokens:

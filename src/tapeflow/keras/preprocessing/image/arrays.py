@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from tapeflow.core import extras
 from tapeflow.core.annotations import PathLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.ops.array.transposing import transpose
@@ -145,7 +145,7 @@ def load_img(
     if isinstance(path, io.BytesIO):
         img = image.open(path)
     else:
-        with open(os.fspath(path), "rb") as file:
+        with open(local_path(path), "rb") as file:
             img = image.open(io.BytesIO(file.read()))
     modes = {"grayscale": "L", "rgba": "RGBA", "rgb": "RGB"}
     if color_mode not in modes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tapeflow.core.annotations import DTypeLike, PathLike
+from tapeflow.core.files.paths import local_path
 from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 from tapeflow.keras.preprocessing.image.arrays import img_to_array, load_img
@@ -130,7 +131,7 @@ class DirectoryIterator(_Files):
             image_data_generator, target_size, color_mode, data_format, save_to_dir, save_prefix,
             save_format, subset, interpolation, keep_aspect_ratio,
         )  # fmt: skip
-        self.directory, self.dtype = os.fspath(directory), dtype or settings.floatx()
+        self.directory, self.dtype = local_path(directory), dtype or settings.floatx()
         if class_mode not in self.allowed_class_modes:
             raise ValueError(
                 f"Invalid class_mode: {class_mode}; expected one of: {self.allowed_class_modes}"
