@@ -205,3 +205,22 @@ def test_batch_jacobian_of_what_does_not_depend_on_the_source_is_zero():
     jacobian = tape.batch_jacobian(y, x)
     assert jacobian.shape == [1, 3, 2]
     assert not jacobian.numpy().any()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("rows", [2, 4])
+@pytest.mark.parametrize("count", [-1, 1, 2, 3, 4, 5, 9])
+def test_parts_of_jacobians(persistent, rows, count):
+    def made(method):
+        with tf.GradientTape(persistent=persistent) as tape:
+            x = tf.reshape(tf.range(2.0 * rows), [2, rows])
+            tape.watch(x)
+            y = x * x
+        return getattr(tape, method)(y, x, parallel_iterations=count)
+
+    for method, size, error in (("jacobian", 2 * rows, ValueError), ("batch_jacobian", rows, RuntimeError)):
+        if count <= 1 or not persistent and size >= count:
+            with pytest.raises(ValueError if count <= 1 else error):
+                made(method)
+        else:
+            assert made(method).shape[0] == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 from tapeflow import _native
 from tapeflow.api import api
-from tapeflow.autodiff import explaining, jacobians
+from tapeflow.autodiff import arguments, explaining, jacobians
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_symbolic_tensor
@@ -18,7 +18,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.core.variables import identity_of
 from tapeflow.ops import derived
-from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.state.variable import Variable, variable_behind
 
@@ -59,6 +59,7 @@ class GradientTape(_native.Tape):
 
     _spent = False
     _kept: Any = None
+    _watched: frozenset[int] = frozenset()  # the identities of tensors
     # What was recorded while a graph was built; see graph/build/recording.py.
     in_graph: Any = None
 
@@ -96,6 +97,8 @@ class GradientTape(_native.Tape):
             self.in_graph.watch(x)
         if not is_symbolic_tensor(x):
             self._watch(x)
+            if self._recording and isinstance(x, _Tensor):
+                self._watched |= {identity_of(x)}
 
     @contextlib.contextmanager
     def stop_recording(self):
@@ -109,9 +112,14 @@ class GradientTape(_native.Tape):
     def reset(self):
         """Forgets everything, as if the tape was new."""
         super().reset()
+        graph = self.in_graph
         self.in_graph = None
+        if graph is not None and self._recording:
+            self.in_graph = type(graph)(graph.graph, graph.watch_accessed)
+            self.in_graph.begin()
         self._spent = False
         self._kept = None
+        self._watched = frozenset()
 
     def gradient(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None = None,
@@ -186,6 +194,24 @@ class GradientTape(_native.Tape):
             return self.in_graph.gradient(targets, sources, weights, zero)
         return self._gradient(targets, sources, weights, zero, again)
 
+    def _gradient(self, targets: Sequence[Tensor], sources: Any, weights, zero: bool, again: bool = False):
+        """Play back what was recorded. Sources that are neither watched nor made of what is get no gradients,
+        though operations have recorded them beside others.
+        """
+        strange = arguments.strangers(sources, self._watched, self._entries)
+        if not strange:
+            return super()._gradient(targets, sources, weights, zero, again)
+        results: list[Any] = [zeros_like(x) if zero else None for x in sources]
+        known = [k for k in range(len(sources)) if k not in strange]
+        found = super()._gradient(targets, [sources[k] for k in known], weights, zero, again) if known else []
+        for k, dx in zip(known, found, strict=True):
+            results[k] = dx
+        for k in strange:  # a target that is the source itself needs nothing recorded
+            for i, y in enumerate(targets):
+                if y is sources[k]:
+                    results[k] = _ones(y) if weights is None or weights[i] is None else weights[i]
+        return results
+
     def _computed(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
     ):
@@ -201,8 +227,8 @@ class GradientTape(_native.Tape):
     def _structured(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
     ):
-        flat_sources, composites = _flat_sources(sources)
-        targets = _flat_targets(target)
+        flat_sources, composites = arguments.flat_sources(sources)
+        targets = arguments.flat_targets(target)
         weights = None
         if output_gradients is not None:
             flat = nest.flatten(output_gradients)
@@ -238,6 +264,19 @@ class GradientTape(_native.Tape):
                 "enabled and with experimental_use_pfor set to False."
             )
 
+    def _check_parts(self, what: str, count: int, rows: int | None):
+        """Parts of a Jacobian, `count` rows each, are one use of a tape each, unless one part has all `rows`."""
+        whole = rows is not None and rows < count
+        if count > 1 and not whole and not self._persistent and what == "batch_jacobian":
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {what} with parallel_iterations."
+            )
+        if count <= 1 or (not whole and not self._persistent):
+            raise ValueError(
+                f"Encountered an exception while vectorizing the {what} computation. Vectorization can be disabled "
+                "by setting experimental_use_pfor to False."
+            )
+
     def jacobian(
         self, target: Tensor, sources: TensorLike, unconnected_gradients: UnconnectedGradients = _NONE,
         parallel_iterations=None, experimental_use_pfor: bool = True,
@@ -248,7 +287,8 @@ class GradientTape(_native.Tape):
           target: a tensor.
           sources: a tensor or variable, or a structure of them.
           unconnected_gradients: "none" or "zero", what a source gets that `target` does not depend on.
-          parallel_iterations: has no effect on the result.
+          parallel_iterations: how many rows TensorFlow computes at once: above 1. A tape must be persistent where it
+            is not above the number of rows.
           experimental_use_pfor: without it, a tape outside of a `tf.function` must be persistent.
 
         Returns:
@@ -268,7 +308,9 @@ class GradientTape(_native.Tape):
         """
         self._check_persistent("jacobian", experimental_use_pfor)
         target, zero = self._begin_jacobian(target, unconnected_gradients)
-        flat_sources, _ = _flat_sources(sources)
+        flat_sources, _ = arguments.flat_sources(sources)
+        if parallel_iterations is not None and experimental_use_pfor:
+            self._check_parts("jacobian", parallel_iterations, target.shape.num_elements())
         play = lambda weight: self._derived([target], flat_sources, [weight], zero, True)  # noqa: E731
         results = jacobians.jacobian(play, target, flat_sources)
         if not self._persistent:
@@ -285,7 +327,8 @@ class GradientTape(_native.Tape):
           target: a tensor `[batch, ...]`, whose row i depends on row i of the source alone.
           source: a tensor or variable `[batch, ...]`.
           unconnected_gradients: has no effect: the result is zeros where `target` does not depend on `source`.
-          parallel_iterations: has no effect on the result.
+          parallel_iterations: how many rows TensorFlow computes at once: above 1. A tape must be persistent where it
+            is not above the number of rows.
           experimental_use_pfor: without it, a tape outside of a `tf.function` must be persistent.
 
         Returns:
@@ -297,6 +340,8 @@ class GradientTape(_native.Tape):
         """
         self._check_persistent("batch_jacobian", experimental_use_pfor)
         target, zero = self._begin_jacobian(target, unconnected_gradients)
+        if parallel_iterations is not None and experimental_use_pfor:
+            self._check_parts("batch_jacobian", parallel_iterations, target.shape[1:].num_elements())
         play = lambda weight: self._derived([target], [source], [weight], zero, True)  # noqa: E731
         result = jacobians.batch_jacobian(play, target, source)
         if not self._persistent:
@@ -322,39 +367,6 @@ class GradientTape(_native.Tape):
 
 def _ones(tensor):
     return ones_like(tensor)
-
-
-def _flat_sources(sources: TensorLike):
-    """The tensors and variables in a structure, and whether some are parts of composites."""
-    composites = False
-    flat = []
-    for each in nest.flatten(sources):
-        if gradient_parts.is_registered(each):
-            composites = True
-            each = gradient_parts.part_of(each)
-        each = variable_behind(each)
-        if not _native.are_sources([each]):
-            raise TypeError(
-                "GradientTape.gradient: sources must be tensors or variables, but got "
-                f"{each!r} of type {type(each).__name__!r}"
-            )
-        flat.append(each)
-    return flat, composites
-
-
-def _flat_targets(target: TensorLike):
-    flat = []
-    for each in nest.flatten(target):
-        each = gradient_parts.part_of(each)
-        if isinstance(each, Variable):
-            each = each.read_value()
-        if not isinstance(each, _Tensor):
-            raise TypeError(
-                "GradientTape.gradient: the target must be made of tensors, but got "
-                f"{each!r} of type {type(each).__name__!r}"
-            )
-        flat.append(each)
-    return flat
 
 
 derived.register_tape(GradientTape)

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any
 
+from tapeflow import _native
+
 
 class _ObjectIdentityWrapper:
     """Stands for an object; equal to what stands for the same one."""
@@ -21,15 +23,36 @@ class _ObjectIdentityWrapper:
         return self._wrapped
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, _ObjectIdentityWrapper):
-            return self.unwrapped is other.unwrapped
-        return self.unwrapped is other
+        return other is not None and _object_behind(self) is _object_behind(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    # An order, so that the keys of a dict can be sorted.
+    def __lt__(self, other: object) -> bool:
+        return id(_object_behind(self)) < id(_object_behind(other))
+
+    def __gt__(self, other: object) -> bool:
+        return id(_object_behind(self)) > id(_object_behind(other))
 
     def __hash__(self) -> int:
         return id(self._wrapped)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} wrapping {self._wrapped!r}>"
+
+
+def _object_behind(wrapper: Any) -> Any:
+    """The object that a wrapper of this module or a reference to a tensor stands for."""
+    if isinstance(wrapper, _ObjectIdentityWrapper):
+        return wrapper.unwrapped
+    if isinstance(wrapper, _native.Reference):
+        return wrapper.deref()
+    raise TypeError("Cannot compare wrapped object with unwrapped object")
+
+
+for _name in ("__eq__", "__ne__", "__lt__", "__gt__"):  # references to tensors compare likewise
+    setattr(_native.Reference, _name, vars(_ObjectIdentityWrapper)[_name])
 
 
 class _WeakObjectIdentityWrapper(_ObjectIdentityWrapper):

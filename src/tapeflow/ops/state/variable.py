@@ -31,6 +31,7 @@ from tapeflow.core.dtypes import DType
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
+from tapeflow.core.structures.object_identity import Reference
 from tapeflow.core.tracking.trackable import Trackable
 from tapeflow.core.variables import dtype_of, has_cell
 from tapeflow.ops.array.rows import Identity
@@ -130,30 +131,6 @@ class _Creation(abc.ABCMeta):
             return make(**named, **kwargs)
         finally:
             _creators.stack = stack
-
-
-class Reference:
-    """Stands for a variable or tensor where something hashable, compared by identity, is needed."""
-
-    __slots__ = ("_object", "__weakref__")
-
-    def __init__(self, wrapped: Any):
-        self._object = wrapped
-
-    def deref(self) -> Any:
-        """What this stands for."""
-        return self._object
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Reference):
-            return NotImplemented
-        return self._object is other._object
-
-    def __hash__(self) -> int:
-        return id(self._object)
-
-    def __repr__(self) -> str:
-        return f"<Reference wrapping {self._object!r}>"
 
 
 _IN_PLACE = {
