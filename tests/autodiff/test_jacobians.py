@@ -219,7 +219,7 @@ def test_parts_of_jacobians(persistent, rows, count):
         return getattr(tape, method)(y, x, parallel_iterations=count)
 
     for method, size, error in (("jacobian", 2 * rows, ValueError), ("batch_jacobian", rows, RuntimeError)):
-        if count <= 1 or not persistent and size >= count:
+        if count <= 1 or (not persistent and size >= count):
             with pytest.raises(ValueError if count <= 1 else error):
                 made(method)
         else:

@@ -38,7 +38,8 @@ def test_only_watched_sources_have_gradients(name, run):
         return tape.gradient(y, [VALUE, VARIABLE])
 
     without, found = run(lambda: program(False))
-    assert without is None and found is not None
+    assert without is None
+    assert found is not None
     assert all(g is not None for g in run(lambda: program(True)))
 
 
@@ -62,7 +63,8 @@ def test_zeros_where_they_are_asked_for(run):
         return tape.gradient(y, [VALUE, VARIABLE], unconnected_gradients="zero")
 
     zeros, found = run(program)
-    assert not zeros.numpy().any() and (found == VALUE).numpy().all()
+    assert not zeros.numpy().any()
+    assert (found == VALUE).numpy().all()
 
 
 def test_the_target_itself(run):
@@ -102,4 +104,5 @@ def test_a_tape_that_was_reset_watches_anew(run):
         return tape.gradient(y, [VALUE, VARIABLE])
 
     without, found = run(program)
-    assert without is None and found is not None
+    assert without is None
+    assert found is not None
