@@ -585,6 +585,29 @@ CALLS = [
     "tf.math.segment_mean(rf, [0, 1, 1])",
     # Others
     "tf.math.bincount(rt)",
+    *(
+        f"tf.{module}.bincount({values}, weights={weights}, axis={axis})"
+        for module in ("math", "sparse")
+        for axis in (0, -1)
+        for values, weights in (
+            ("rt", "c([[3, 1], [4], [1, 5], [9]])"),
+            ("rt", "c([[3, 1, 4], [1, 5], [9]])"),
+            ("st", "tf.SparseTensor([[0, 0], [1, 0], [2, 1]], [1, 2, 3], [3, 4])"),
+            ("st", "tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1, 2, 3], [3, 5])"),
+            ("st", "tf.SparseTensor([[0, 0], [1, 1]], [1, 3], [3, 4])"),
+            ("st", "tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [1.0, 2.5, 3.0], [3, 4])"),
+            ("[[1, 2]]", "st"),
+        )
+    ),
+    *(
+        f"tf.image.resize(R.from_nested_row_splits(tf.zeros([{n}, 3]), [{outer}, {inner}]), [2, 4]{rest})"
+        for n, outer, inner in ((0, [0], [0]), (0, [0, 0], [0]), (5, [0, 1, 3], [0, 2, 4, 5]))
+        for rest in ("", ", method='nearest'", ", antialias=True")
+    ),
+    "tf.image.resize(c([[[1.0]]]), [2, 2])",
+    "tf.function(lambda x: tf.image.resize(x, [2, 4]), input_signature=[tf.RaggedTensorSpec("
+    "[None, None, None, 3], tf.float32)]).get_concrete_function().structured_outputs.shape.as_list()",
+    "tf.gather_nd(deep, c([[[0, 0]], [[2]]]))",
     "tf.math.bincount(rt, axis=-1)",
     "tf.math.bincount(rt, axis=-1, minlength=12)",
     "tf.math.bincount(rt, axis=0)",

@@ -43,6 +43,21 @@ CALLS = [
         for e in _ENCODED
         for errors in ("", ", errors='ignore'", ", errors='strict'")
     ),
+    # Without a byte order mark the order is big-endian.
+    *(
+        f"s.unicode_decode_with_offsets([{text}], '{encoding}')"
+        for text in (r"b'\x00*\x00a'", r"b'*\x00'", r"b'\x00'", r"b'\xfe\xff\x00a'",
+                     r"b'\x00\x00\xfe\xff\x00\x00\x00a'",
+                     r"b'\x00\x00\x00a'", r"b'\xff\xfe\x00\x00a\x00\x00\x00'", r"b'\xd8\x01'")
+        for encoding in ("UTF-16", "utf-32", "UTF-16LE")
+    ),
+    *(
+        f"{call}, errors='{errors}', replacement_char=63, replace_control_characters=True)"
+        for call in (r"s.unicode_transcode([b'a\x01\x1f\xffb\x7f'], 'UTF-8', 'UTF-8'",
+                     r"s.unicode_transcode(b'a\nb', 'UTF-8', 'UTF-16-BE'",
+                     r"s.unicode_decode_with_offsets(b'a\x00b', 'UTF-8'", r"s.unicode_decode([b'\t\x80'], 'UTF-8'")
+        for errors in ("replace", "ignore", "strict")
+    ),
     "s.unicode_decode(texts, 'UTF-8')",
     "s.unicode_decode([texts], 'UTF-8', errors='ignore')",
     "s.unicode_decode(words, 'UTF-8')",

@@ -31,7 +31,7 @@ def attr_value(op: str, key: str, kind: Kind, value: Any) -> Any:
     if kind.choices and value not in kind.choices:
         text = value.decode(errors="replace") if isinstance(value, bytes) else value
         if text not in kind.choices:
-            allowed = '", "'.join(sorted(kind.choices))
+            allowed = '", "'.join(kind.choices)
             raise ValueError(f"Attr '{key}' of '{op}' Op passed string '{value}' not in: \"{allowed}\".")
     return value
 

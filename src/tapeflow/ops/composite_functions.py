@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
+from tapeflow.core.specs.tensor_spec import TensorSpec
 from tapeflow.ops.array import rows as array
 from tapeflow.ops.array import sizes as array_sizes
 from tapeflow.ops.array.construction import zeros
@@ -14,6 +15,7 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.control.assertions import assert_equal_v1
+from tapeflow.ops.control.flow import cond
 from tapeflow.ops.control.grouping import control_dependencies
 from tapeflow.ops.control.mapping import map_fn
 from tapeflow.ops.linalg import matmul as dense_matmul
@@ -25,6 +27,7 @@ from tapeflow.ops.ragged.functions import gather_rows
 from tapeflow.ops.ragged.math import reduce_along
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.ragged.text import ragged_text
+from tapeflow.ops.static import static_value
 from tapeflow.ops.string import joining
 from tapeflow.ops.string.segment_join import unsorted_segment_join
 
@@ -117,20 +120,28 @@ def of_each_image(function):
     def called(**kwargs):
         images = kwargs.pop(first)
         if not isinstance(images, RaggedTensor) or images.shape.rank != 4:
-            raise ValueError("images must be a ragged batch of images of rank 4")
+            raise ValueError("tf.image.resize: images.shape.rank must be 4 if images is ragged.")
 
         def of_one(image: TensorLike):
             return function(
                 image.to_tensor() if isinstance(image, RaggedTensor) else image, **kwargs
             )
 
-        def kept(kind: str):
-            return kind if function.__name__ == "resize_with_crop_or_pad" else dtypes.float32
+        resizes = "size" in kwargs
+        kept = not resizes or kwargs.get("method") in ("nearest", 1)
+        dtype = images.dtype if kept else dtypes.float32
+        size = kwargs["size"] if resizes else (kwargs["target_height"], kwargs["target_width"])
+        known = static_value(size)
+        sizes = [None, None] if known is None or kwargs.get("preserve_aspect_ratio") else [int(n) for n in known]
+        spec = TensorSpec([*sizes, images.shape[-1]], dtype)
 
-        method = kwargs.get("method")
-        nearest = method in ("nearest", 1)
-        signature = images.dtype if nearest else kept(images.dtype)
-        return map_fn(of_one, images, fn_output_signature=signature)
+        def of_none():
+            channels = array_sizes.shape(images.flat_values)[-1:]
+            return zeros(concat([[0], casting.cast(size, dtypes.int32), channels], 0), dtype)
+
+        result = cond(images.nrows() > 0, lambda: map_fn(of_one, images, fn_output_signature=spec), of_none)
+        result.set_shape([images.shape[0], *spec.shape])
+        return result
 
     called.__signature__ = inspect.signature(function)
     return called

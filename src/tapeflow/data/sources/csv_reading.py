@@ -76,7 +76,7 @@ def _default(value: DType | Sequence[int]):
     tensor = convert_to_tensor(value, dtypes.float32 if isinstance(value, list) and not value else None)
     array = np.asarray(tensor)
     if array.ndim > 1:
-        raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
+        raise invalid("Each record default should be at most rank 1")
     if array.size > 1:
         raise invalid(f"There should only be 1 default per field but field has {array.size}")
     return _checked(tensor.dtype), (array.reshape(-1)[0] if array.size else None)
@@ -103,7 +103,7 @@ def csv_records(
     if buffer_size is not None and int(buffer_size) <= 0:
         raise invalid(f"buffer_size should be positive, got {buffer_size}")
     if select_cols is not None and exclude_cols is not None:
-        raise ValueError("Either select_cols or exclude_cols should be empty, but both are given.")
+        raise invalid("Either select_cols or exclude_cols should be empty, but both are given.")
     selected = None if select_cols is None else _numbers(select_cols, "select_cols")
     excluded = None if exclude_cols is None else _numbers(exclude_cols, "exclude_cols")
     if selected is not None and len(selected) != len(columns):

@@ -41,7 +41,10 @@ def fold_specs(fn: Callable[..., Any], kept: Any, spec: Any, name: str) -> tuple
 
 def _state_of(spec: Any) -> Any:
     if not isinstance(spec, tuple) or len(spec) != 2:
-        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+        raise TypeError(
+            "Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output value but "
+            f"its return type is {spec}."
+        )
     return spec[0]
 
 

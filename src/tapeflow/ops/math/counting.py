@@ -21,6 +21,7 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.counting_weights import weights_of
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.signature import boolean
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
@@ -296,19 +297,6 @@ def _check_arguments(axis, weights, binary_output):
         )
 
 
-def _weights_of(weights, values):
-    """The weights of sparse or ragged values as a vector. Raises ValueError for weights of another kind."""
-    kind = type(values)
-    if weights is None:
-        return None
-    if not isinstance(weights, kind):
-        raise ValueError(
-            f"Argument `weights` must be a {kind.__name__} if `values` is a {kind.__name__}. Received "
-            f"weights={weights} of type: {type(weights).__name__}"
-        )
-    return weights.values if isinstance(weights, SparseTensor) else weights.flat_values
-
-
 @api("sparse.bincount")
 @public
 def sparse_bincount(
@@ -355,7 +343,7 @@ def sparse_bincount(
     if loose.dtype not in INDEX and loose.dtype.is_integer:
         loose = cast(loose, dtypes.int64)
     if sparse or ragged:
-        heavy = _weights_of(weights, values)
+        heavy = weights_of(weights, values)
     else:
         heavy = None if weights is None else convert_to_tensor(weights)
     if heavy is None:
@@ -379,10 +367,12 @@ def bincount(
     """`tf.math.bincount` of a ragged or sparse tensor: a dense tensor."""
     _check_arguments(axis, weights, binary_output)
     sparse = isinstance(arr, SparseTensor)
+    if not sparse and not isinstance(arr, RaggedTensor):
+        convert_to_tensor(weights)  # which refuses composites
     loose = arr.values if sparse else arr.flat_values
     if loose.dtype not in INDEX:
         loose = cast(loose, dtypes.int32)
-    heavy = _weights_of(weights, arr)
+    heavy = weights_of(weights, arr)
     if heavy is None:
         heavy = zeros([0], dtype)
     size = _bins(loose, minlength, maxlength)

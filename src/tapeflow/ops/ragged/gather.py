@@ -195,6 +195,8 @@ def gather_nd(
     if rank == 0:
         raise ValueError("indices.rank must be at least 1.")
     size = indices.shape.as_list()[-1]
+    if isinstance(indices, RaggedTensor) and indices.ragged_rank == rank - 1:
+        raise ValueError("The innermost dimension of indices may not be ragged")
     if size is None:
         raise ValueError("indices.shape[-1] must be statically known.")
     if isinstance(indices, RaggedTensor):

@@ -27,6 +27,10 @@ ERRORS = one_of("strict", "replace", "ignore", default="replace")
 OUTPUT = one_of("UTF-8", "UTF-16-BE", "UTF-32-BE")
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
+_BYTE_ORDER_MARKS = {
+    "utf-16": (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE),
+    "utf-32": (codecs.BOM_UTF32_BE, codecs.BOM_UTF32_LE),
+}
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -55,6 +59,9 @@ def _code_points(text: str) -> np.ndarray:
 
 def _decoded(text: bytes, encoding: codecs.CodecInfo) -> np.ndarray:
     """The code points of a string, malformed bytes as surrogates."""
+    marks = _BYTE_ORDER_MARKS.get(encoding.name)
+    if marks is not None and not text.startswith(marks):  # which Python takes for this machine's order
+        encoding = codecs.lookup(f"{encoding.name}-be")
     try:
         return _code_points(encoding.decode(text, "strict")[0])
     except UnicodeError:
@@ -88,9 +95,10 @@ def _settled(points, errors, replacement, controls):
     bad = _malformed(points)
     if errors == "strict" and bad.any():
         raise invalid("Invalid formatting on input string")
+    if controls:
+        bad |= points < 0x20
     kept = ~bad if errors == "ignore" else np.ones(len(points), bool)
-    replaced = bad | (points < 0x20) if controls else bad
-    return np.where(replaced, replacement, points), kept
+    return np.where(bad, replacement, points), kept
 
 
 def _check_replacement(char: int) -> None:
@@ -203,6 +211,8 @@ def UnicodeTranscode(
 
     def transcode(text):
         points = _decoded(text, encoding)
+        if replace_control_characters and errors == "strict" and (points < 0x20).any():
+            raise invalid("Invalid formatting on input string")
         points, kept = _settled(points, errors, replacement_char, replace_control_characters)
         return "".join(map(chr, points[kept])).encode(output_encoding)
 
