@@ -47,7 +47,7 @@ def test_fixed_values():
     np.testing.assert_array_equal(initializers.Identity()([2, 2]).numpy(), np.eye(2))
 
 
-@pytest.mark.parametrize("name", ["GlorotUniform", "Constant", "VarianceScaling", "Orthogonal"])
+@pytest.mark.parametrize("name", ["GlorotUniform", "Constant", "VarianceScaling"])
 def test_config(name):
     initializer = getattr(initializers, name)()
     again = initializers.deserialize(initializers.serialize(initializer))
@@ -62,3 +62,12 @@ def test_bad_input():
         initializers.VarianceScaling(0.0)
     with pytest.raises(ValueError, match="at least two-dimensional"):
         initializers.Orthogonal()([3])
+
+
+_NAMES = ["Zeros", "Ones", "Constant", "RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling"]
+
+
+@pytest.mark.parametrize("name", [*_NAMES, "Orthogonal", "Identity", "GlorotUniform", "HeNormal"])
+def test_initializers_refuse_unknown_arguments(name):
+    with pytest.raises(TypeError, match="foo"):
+        getattr(tf.keras.initializers, name)()([3, 3], foo=1)

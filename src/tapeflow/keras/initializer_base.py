@@ -46,12 +46,23 @@ def sizes_of(shape: Sequence[Any]):
 
 def part_of(shape: Sequence[Any], options: Mapping[str, Any]):
     """The sizes of what is made: of the whole variable, or of the part that a partitioner asks for."""
+    _check_options(options)
     return sizes_of(options.get("partition_shape", shape))
+
+
+_PARTS = ["partition_shape", "partition_offset"]
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _PARTS:
+            raise TypeError(f"Keyword argument should be one of {_PARTS}. Received: {name}")
 
 
 def whole_of(maker: Initializer, options: Mapping[str, Any]) -> None:
     """Refuses parts for an initializer whose values depend on all of the variable."""
-    if "partition_shape" in options or "partition_offset" in options:
+    _check_options(options)
+    if options:
         raise ValueError(f"{type(maker).__name__} initializer doesn't support partition-related arguments")
 
 
