@@ -185,3 +185,12 @@ def test_every_function_is_tried():
         "result_type",
         "shape",
     }
+
+
+@pytest.mark.parametrize(
+    "given", [(0, -3), (3, 0), (0, 3, -1), (0.0, -3.0), (-5,), (0, 3, -1.5), (0, 0), (5, 0, -2), (4,)]
+)
+def test_arange_is_empty_where_the_stop_is_behind(given):
+    made, expected = tf.experimental.numpy.arange(*given), np.arange(*given)
+    assert made.dtype == expected.dtype
+    assert made.numpy().tolist() == expected.tolist()

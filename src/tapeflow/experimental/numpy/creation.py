@@ -40,6 +40,7 @@ from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.elementwise import exp, log
 from tapeflow.ops.math.elementwise import sign as sign_
+from tapeflow.ops.static import static_value
 
 
 def _like(dtype: DTypeLike | None, a):
@@ -207,6 +208,11 @@ def arange(start, stop=None, step: int = 1, dtype: DTypeLike | None = None):
     if stop is None:
         start, stop = 0, start
     start, stop, step = promoted(start, stop, step)
+    known = [static_value(x) for x in (start, stop, step)]
+    if all(x is not None for x in known):
+        first, last, by = known
+        if (by > 0 and first > last) or (by < 0 and first < last):
+            stop = start  # nothing, as in NumPy
     numbers = range_(start, stop, step)
     return numbers if dtype is None else cast(numbers, dtype_of(dtype))
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops.array.broadcasting import BroadcastTo, broadcast_dynamic_shape
 from tapeflow.ops.array.joining import concat
+from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.control import assertions
-from tapeflow.ops.control.grouping import no_op
+from tapeflow.ops.control.grouping import control_dependencies, no_op
+from tapeflow.ops.control.shape_assertions import assert_rank
 from tapeflow.ops.math import elementwise
 from tapeflow.ops.math.complex_numbers import imag
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.static import static_value
 
 if TYPE_CHECKING:
     from tapeflow.ops.linear_operator.base import LinearOperator
@@ -144,3 +148,26 @@ def check_dimension(operator: LinearOperator, axis: int, x, at: int):
         raise ValueError(
             f"Dimensions are not compatible: operator of shape {operator.shape} and argument of {x.shape}"
         )
+
+
+def checked_sizes(sizes: Any, what: str, rank: int, when_run: bool) -> Any:
+    """A number of rows (`rank` 0) or a batch shape (1), as given unless it has to be checked as the graph runs.
+
+    Raises TypeError for what are no integers, and ValueError for another rank and for negative numbers.
+    """
+    given = convert_to_tensor(sizes, dtypes.int32 if isinstance(sizes, (list, tuple)) and not len(sizes) else None)
+    if when_run:
+        checks = [
+            assert_rank(given, rank, message=f"Argument {what} must be a {rank}-D Tensor."),
+            assertions.assert_non_negative(given, message=f"Argument {what} must be non-negative."),
+        ]
+        with control_dependencies([check for check in checks if check is not None]):
+            sizes = given = identity(given)
+    if not given.dtype.is_integer:
+        raise TypeError(f"Argument {what} must be integer type.  Found: {given!s}")
+    if given.shape.rank not in (None, rank):
+        raise ValueError(f"Argument {what} must be a {rank}-D Tensor.  Found: {sizes}")
+    known = static_value(given)
+    if known is not None and (known < 0).any():
+        raise ValueError(f"Argument {what} must be non-negative.  Found: {sizes}")
+    return sizes

@@ -23,6 +23,7 @@ from tapeflow.ops.control.grouping import no_op
 from tapeflow.ops.linear_operator.arguments import (
     as_matrix_tensor,
     assert_is_real,
+    checked_sizes,
     commuting_hints,
     conjugated,
     parameters_of,
@@ -41,12 +42,7 @@ def _dimensions(num_rows, num_columns, batch_shape):
     if batch is None:
         length = batch_shape.shape.as_list()[0] if batch_shape.shape.rank else None
         return TensorShape(None if length is None else [*[None] * length, *sizes])
-    batch = [int(n) for n in batch]
-    if any(n is not None and n < 0 for n in (*sizes, *batch)):
-        raise ValueError(
-            f"num_rows and batch_shape must be non-negative. Found: {num_rows}, {batch_shape}"
-        )
-    return TensorShape([*batch, *sizes])
+    return TensorShape([*map(int, batch), *sizes])
 
 
 @api("linalg.LinearOperatorScaledIdentity")
@@ -64,7 +60,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
             raise ValueError("A ScaledIdentity operator is always square.")
         parameters = parameters_of(locals())
         self._multiplier = as_matrix_tensor(multiplier, "multiplier", 0)
-        self._num_rows = num_rows
+        self._num_rows = checked_sizes(num_rows, "num_rows", 0, assert_proper_shapes)
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
@@ -183,7 +179,7 @@ class LinearOperatorIdentity(LinearOperatorScaledIdentity):
             raise ValueError("An identity operator is always square.")
         parameters = parameters_of(locals())
         kind = dtypes.as_dtype(dtype or dtypes.float32)
-        batch = [] if batch_shape is None else batch_shape
+        batch = [] if batch_shape is None else checked_sizes(batch_shape, "batch_shape", 1, assert_proper_shapes)
         super().__init__(
             num_rows, ones(batch, kind), True, True, True, True, assert_proper_shapes, name
         )
@@ -234,7 +230,12 @@ class LinearOperatorZeros(LinearOperator):
         if is_positive_definite:
             raise ValueError("A zero operator is never positive-definite.")
         parameters = parameters_of(locals())
-        columns = num_rows if num_columns is None else num_columns
+        num_rows = checked_sizes(num_rows, "num_rows", 0, assert_proper_shapes)
+        columns = num_rows
+        if num_columns is not None:
+            columns = checked_sizes(num_columns, "num_columns", 0, assert_proper_shapes)
+        if batch_shape is not None:
+            batch_shape = checked_sizes(batch_shape, "batch_shape", 1, assert_proper_shapes)
         self._sizes = _dimensions(num_rows, columns, batch_shape)
         self._rows_and_columns = num_rows, columns
         self._batch = [] if batch_shape is None else batch_shape
