@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import pytest
 
 import tapeflow as tf
@@ -152,3 +154,13 @@ def test_python_functions_by_decorator(decorator):
     assert plus.__name__ == "plus"
     assert float(plus(tf.constant(1.0), tf.constant(2.0))) == 3.0
     assert float(tf.function(lambda x: plus(x, x))(tf.constant(2.0))) == 4.0
+
+
+def test_named_tuples_tell_their_names_and_fields():
+    pair = collections.namedtuple("pair", "x y")
+    none = collections.namedtuple("none", [])
+    inner = pair(tf.constant(1), 2)
+    made = tf.function(lambda a: a[0]).get_concrete_function(pair([inner], none()))
+    of_inner = "pair[['x', TensorSpec(shape=(), dtype=tf.int32, name=None)], ['y', {}]]"
+    assert f"pair[['x', List[{of_inner.format('Literal[2]')}]], ['y', none[]]]" in str(made)
+    assert of_inner.format("TensorSpec(shape=(), dtype=tf.int32, name=None)") in str(made).split("Output Type")[1]

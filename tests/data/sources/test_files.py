@@ -274,3 +274,15 @@ def test_tables_of_datasets():
     assert table.lookup(tf.constant(["b", "z"])).numpy().tolist() == [6, -3]
     with pytest.raises(ValueError, match="exactly two scalar components"):
         experimental.DatasetInitializer(Dataset.range(3))
+
+
+def test_defaults_of_csv_columns_are_numbers_or_vectors():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at most rank 1"):
+        tf.data.experimental.CsvDataset("none.csv", [[[1]]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Either select_cols or exclude_cols should be empty"):
+        tf.data.experimental.CsvDataset("none.csv", [1], select_cols=[0], exclude_cols=[1])
+
+
+def test_scan_functions_give_pairs():
+    with pytest.raises(TypeError, match="`scan_func` should return a pair consisting of new state"):
+        tf.data.Dataset.range(3).scan(0, lambda state, x: state)

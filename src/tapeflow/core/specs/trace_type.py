@@ -120,6 +120,8 @@ def of_structure(value: Any) -> Any:
         return own
     if isinstance(value, Mapping):
         return Collection("Dict", {key: of_structure(v) for key, v in value.items()})
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return Collection(type(value).__name__, dict(zip(value._fields, map(of_structure, value), strict=True)))
     if isinstance(value, (list, tuple)) and structure.is_nested(value):
         return Collection(
             "List" if isinstance(value, list) else "Tuple", tuple(map(of_structure, value))
