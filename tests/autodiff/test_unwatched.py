@@ -106,3 +106,14 @@ def test_a_tape_that_was_reset_watches_anew(run):
     without, found = run(program)
     assert without is None
     assert found is not None
+
+
+@pytest.mark.parametrize("unconnected", ["none", "zero"])
+@pytest.mark.parametrize(("value", "expected"), [("a", None), (1, 1), (True, True), (2.0, 1.0)])
+def test_what_has_no_gradient_may_have_one_of_itself(value, expected, unconnected):
+    x = tf.constant(value)
+    with tf.GradientTape(persistent=True) as tape:
+        y = VARIABLE * VALUE
+    for target in (x, [x, y]):
+        found = tape.gradient(target, x, unconnected_gradients=unconnected)
+        assert found is None if expected is None else found.numpy() == expected

@@ -209,7 +209,8 @@ class GradientTape(_native.Tape):
         for k in strange:  # a target that is the source itself needs nothing recorded
             for i, y in enumerate(targets):
                 if y is sources[k]:
-                    results[k] = _ones(y) if weights is None or weights[i] is None else weights[i]
+                    ones = None if y.dtype == dtypes.string else _ones(y)
+                    results[k] = ones if weights is None or weights[i] is None else weights[i]
         return results
 
     def _computed(
