@@ -188,6 +188,17 @@ def test_functions_take_datasets_iterators_and_optionals_without_tracing_again()
         value(Optional.empty(tf.TensorSpec([], tf.int32)))
 
 
+def test_next_in_code_that_is_not_converted_takes_an_element_each_time():
+    given, captured = iter(Dataset.range(5)), iter(Dataset.range(5))
+
+    @tf.function(autograph=False)
+    def taken(elements):
+        return next(elements), next(captured)
+
+    assert [[int(x) for x in taken(given)] for _ in range(3)] == [[0, 0], [1, 1], [2, 2]]
+    assert [int(next(captured)), int(next(given))] == [3, 3]
+
+
 def test_functions_return_datasets():
     @tf.function
     def squares(n):

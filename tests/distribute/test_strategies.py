@@ -52,6 +52,15 @@ def test_each_replica_has_its_own_share(two):
     assert [int(x) for x in two.experimental_local_results(ids)] == [0, 1]
 
 
+def test_next_in_code_that_is_not_converted_takes_an_element_each_time(two):
+    inside = tf.data.Dataset.range(2).flat_map(lambda i: tf.data.Dataset.range(4).map(lambda x: x + 4 * i))
+    elements = iter(two.experimental_distribute_dataset(inside.batch(4)))
+    taken = tf.function(lambda: two.experimental_local_results(next(elements)), autograph=False)
+    assert [[part.numpy().tolist() for part in taken()] for _ in range(2)] == [[[0, 1], [2, 3]], [[4, 5], [6, 7]]]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        taken()
+
+
 def test_reduce(two):
     values = two.experimental_distribute_values_from_function(
         lambda c: tf.constant([1.0, 2.0]) * (c.replica_id_in_sync_group + 1)

@@ -22,6 +22,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtensor import placed
 from tapeflow.core.errors import DataLossError, InvalidArgumentError
 from tapeflow.core.public import boundaries
+from tapeflow.core.tracking.initial_values import CheckpointPosition
 from tapeflow.core.variables import graph_parts
 from tapeflow.ops.state.variable import Variable
 from tapeflow.ops.validate import type_text
@@ -91,6 +92,7 @@ class Restoration:
         self.ambiguous = False
         self._slots: dict[tuple[int, int, str], int] = {}
         self._restored_slots: set[tuple[int, int, str]] = set()
+        self._offered: set[tuple[int, int, str]] = set()  # slots that optimizers were asked to make
         for number, node in enumerate(self.nodes):
             for slot in node["slot_variables"] if slots else ():
                 key = (number, slot["original_variable_node_id"], slot.get("slot_name", ""))
@@ -192,20 +194,36 @@ class Restoration:
     def restore_slots(self, number: int, value: Any) -> None:
         """The slots that join this object, an optimizer or a variable, to objects known already."""
         for key, node in self._slots.items():
-            optimizer, original, name = key
+            optimizer, original, _ = key
             if number not in (optimizer, original) or key in self._restored_slots:
                 continue
             if optimizer not in self.objects or original not in self.objects:
                 continue
             owner, variable = self.objects[optimizer], self.objects[original]
-            slot = None
-            if hasattr(owner, "get_slot"):
-                slot = slot_of(owner, variable, name)
-            creates = hasattr(owner, "_restore_slot") and variable_is_eager(variable)
-            if slot is None and creates:
-                slot = owner._restore_slot(variable, name)
+            slot = self._slot_to_set(key, node, owner, variable)
             if slot is not None:
                 self._take_slot(key, node, slot)
+
+    def _slot_to_set(self, key: tuple[int, int, str], node: int, owner: Any, variable: Any) -> Any:
+        """The slot of an optimizer that is to be set, which optimizers may make; None where there is none yet."""
+        name = key[2]
+        if hasattr(owner, "_create_or_restore_slot_variable") and key not in self._offered:
+            self._offered.add(key)  # an optimizer that makes no slot now keeps the position for later
+            return owner._create_or_restore_slot_variable(
+                slot_variable_position=CheckpointPosition(self, node), slot_name=name, variable=variable
+            )
+        slot = slot_of(owner, variable, name) if hasattr(owner, "get_slot") else None
+        if slot is None and hasattr(owner, "_restore_slot") and variable_is_eager(variable):
+            slot = owner._restore_slot(variable, name)
+        return slot
+
+    def set_late(self, number: int, value: Any) -> None:
+        """An object that was made after its owner had been told of it: its node is this one."""
+        for key, node in self._slots.items():
+            if node == number:
+                self._take_slot(key, node, value)
+                return
+        self.bind(number, value)
 
     def _take_slot(self, key: tuple[int, int, str], node: int, slot: Any) -> None:
         self._restored_slots.add(key)
@@ -226,6 +244,10 @@ class Restoration:
     def is_plain_variable(self, number: int) -> bool:
         """Whether a node is nothing but a variable with its value."""
         return [a["name"] for a in self.nodes[number]["attributes"]] == [VALUE]
+
+    def shape_of(self, number: int) -> Any:
+        """The shape that the checkpoint has of a variable."""
+        return self.reader.shape(self.nodes[number]["attributes"][0]["checkpoint_key"])
 
     def value_of(self, number: int) -> Any:
         """The value that the checkpoint has of a variable."""

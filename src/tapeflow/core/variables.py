@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import dtypes
+
+
+class _Creators(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+creators = _Creators()  # the functions that make the variables of a block, see `variable_creator_scope`
 
 
 def dtype_of(x: Any) -> Any:

@@ -207,6 +207,8 @@ class DistributedIterator:
         return self
 
     def __next__(self) -> Any:
+        if not context.executing_eagerly():
+            return next_element(self)
         return self.shared_out(next(self._elements) if self._dataset.even else self._next_of_any())
 
     def shared_out(self, element: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from tapeflow import _native
 from tapeflow.core import device as placement
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.variables import element_of_graph
+from tapeflow.core.variables import creators, element_of_graph
 from tapeflow.graph.names import Names, check_scope
 from tapeflow.graph.operation import Operation
 from tapeflow.graph.tensor import SymbolicTensor
@@ -116,6 +116,10 @@ class Scopes:
         device = self._device_of_scope(op, set_device)
         if device:
             set_device(device)
+
+    @property
+    def _variable_creator_stack(self) -> list[Any]:
+        return [(100, creator) for creator in creators.stack]  # each with its priority, which is one for all
 
     @property
     def _colocation_stack(self) -> list[Any]:

@@ -16,6 +16,18 @@ class CheckpointPosition:
         """The number of the restoration: later ones have greater ones."""
         return self.restoration.order
 
+    def is_simple_variable(self) -> bool:
+        """Whether the object is a variable and nothing else."""
+        return self.restoration.is_plain_variable(self.number)
+
+    def value_shape(self) -> Any:
+        """The shape of the value that the checkpoint keeps for a variable."""
+        return self.restoration.shape_of(self.number)
+
+    def restore(self, trackable: Any, reader: Any = None) -> None:
+        """Gives an object that has been made for the place the values that the checkpoint keeps."""
+        self.restoration.set_late(self.number, trackable)
+
     def value(self) -> Any:
         """The value that the checkpoint keeps for a variable."""
         return self.restoration.value_of(self.number)

@@ -132,8 +132,8 @@ class Iterator:
         return self
 
     def __next__(self):
-        if self._handle is not None:
-            return self.get_next()
+        if self._handle is not None or not context.executing_eagerly():
+            return self.get_next()  # of a graph that is being built, where `next` of Python has not become this
         with self._lock:
             return next(self._elements)
 

@@ -12,7 +12,6 @@ import copy
 import enum
 import functools
 import operator
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -33,7 +32,7 @@ from tapeflow.core.log import get_logger
 from tapeflow.core.public import public_methods
 from tapeflow.core.structures.object_identity import Reference
 from tapeflow.core.tracking.trackable import Trackable
-from tapeflow.core.variables import dtype_of, has_cell
+from tapeflow.core.variables import creators, dtype_of, has_cell
 from tapeflow.ops.array.rows import Identity
 from tapeflow.ops.control import flow as control
 from tapeflow.ops.indexing import slicing
@@ -87,23 +86,15 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class _Creators(threading.local):
-    def __init__(self) -> None:
-        self.stack: list[Any] = []
-
-
-_creators = _Creators()
-
-
 @api("variable_creator_scope")
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator: Callable[..., Any]):
     """Let `variable_creator(next_creator, **kwargs)` make the variables created inside."""
-    _creators.stack.append(variable_creator)
+    creators.stack.append(variable_creator)
     try:
         yield
     finally:
-        _creators.stack.pop()
+        creators.stack.pop()
 
 
 class _Creation(abc.ABCMeta):
@@ -115,7 +106,7 @@ class _Creation(abc.ABCMeta):
     __subclasscheck__ = type.__subclasscheck__
 
     def __call__(cls, *args, **kwargs):
-        stack = _creators.stack
+        stack = creators.stack
         if not stack or not cls._by_creators:
             return super().__call__(*args, **kwargs)
         named = dict(zip(cls._parameters, args))
@@ -126,11 +117,11 @@ class _Creation(abc.ABCMeta):
         for creator in stack:
             make = functools.partial(creator, make)
         # A creator may make variables of its own, which the creators around it see.
-        _creators.stack = stack[:-1]
+        creators.stack = stack[:-1]
         try:
             return make(**named, **kwargs)
         finally:
-            _creators.stack = stack
+            creators.stack = stack
 
 
 _IN_PLACE = {
