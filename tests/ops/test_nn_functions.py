@@ -243,3 +243,21 @@ def test_dropout_broadcasts_its_noise():
     y = tf.nn.dropout(tf.ones([50, 3]), 0.5, noise_shape=[None, 1]).numpy()
     assert (y == y[:, :1]).all()
     assert 0 < (y > 0).mean() < 1
+
+
+@pytest.mark.parametrize("kind", ["MAX", "AVG"])
+@pytest.mark.parametrize(
+    ("first", "last", "sizes"), [("NCW", "NWC", [9]), ("NCHW", "NHWC", [5, 8]), ("NCDHW", "NDHWC", [4, 5, 3])]
+)
+def test_pools_with_dilations_take_channels_first(kind, first, last, sizes):
+    n = len(sizes)
+    x = np.random.default_rng(0).normal(size=[2, 3, *sizes]).astype(np.float32)
+    dilations = [2, 1, 1][:n]
+    got = tf.nn.pool(x, [2] * n, kind, dilations=dilations, data_format=first)
+    want = tf.nn.pool(np.moveaxis(x, 1, -1), [2] * n, kind, dilations=dilations, data_format=last)
+    np.testing.assert_allclose(np.moveaxis(got.numpy(), 1, -1), want.numpy(), rtol=1e-6)
+
+
+def test_pools_with_dilations_name_what_they_refuse():
+    with pytest.raises(ValueError, match=r"Received: padding=SAME and dilation_rate=\[1 2\]"):
+        tf.nn.pool(np.ones([1, 4, 4, 1], np.float32), [2, 2], "MAX", padding="SAME", dilations=[1, 2])

@@ -349,3 +349,26 @@ def test_sizes_are_followed_through_the_ops_that_compute_them():
     assert infer(REGISTRY["Fill"], [joined, Known(())], {}) == [(None, 2, 12, 5)]
     assert infer(REGISTRY["StridedSlice"], [x, constant([0, 1]), Node("Pack", first, constant(3), shape=(2,)),
                                             constant([1, 1])], {}) == [(None, 2, 6)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("begin", "size", "expected"),
+    [
+        ([0, 2], [3, 3], (3, 3)),  # whether it lies inside is known when it runs
+        ([0, 4], [3, -1], (3, 0)),
+        ([-1, -1], [2, -1], (2, None)),  # -1 stands for what is not known
+        ([0, 5], [3, -1], "Negative dimension size caused by subtracting 5 from 4"),
+        ([0, 0], [1, -2], "Invalid value in tensor used for shape: -2"),
+        ([0, -3], [1, 1], "Invalid value in tensor used for shape: -3"),
+        ([0], [3], "Shape must be rank 1 but is rank 2"),
+        ([0, 0, 0], [1, 1, 1], "Shape must be rank 3 but is rank 2"),
+    ],
+)
+def test_slices_of_known_sizes(begin, size, expected):
+    with tf.Graph().as_default():
+        x = tf.compat.v1.placeholder(tf.float32, [3, 4])
+        if isinstance(expected, tuple):
+            assert tuple(tf.slice(x, begin, size).shape) == expected
+        else:
+            with pytest.raises(ValueError, match=expected):
+                tf.slice(x, begin, size)

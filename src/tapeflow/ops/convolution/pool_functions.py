@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
@@ -232,9 +234,9 @@ def pool(
     if function is None:
         raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
     strides = [1] * count if strides is None else list(strides)
-    rates = [1] * count if dilations is None else list(dilations)
+    rates = np.ones(count, int) if dilations is None else np.array(dilations)
     data_format = data_format or CHANNELS_LAST[rank]
-    if max(rates) == 1:
+    if rates.max() == 1:
         return function(input, list(window_shape), strides, padding, data_format)
     if max(strides) > 1:
         raise ValueError(
@@ -246,10 +248,8 @@ def pool(
             "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. "
             f"Received: padding={padding} and dilation_rate={rates}"
         )
-    if data_format.startswith("NC"):
-        raise ValueError(
-            f"`dilations` need a layout with the channels last. Received: data_format={data_format}"
-        )
+    # The batch is the first dimension of the blocks; channels that come next are a dimension that is not divided.
+    rates = [1] * data_format.startswith("NC") + rates.tolist()
     extra = [(-size_of(input, i)) % r for i, r in enumerate(rates, 1)]
     paddings = [[0, e] for e in extra]
     # Every residue class of positions is an image of its own; the crops take back what the padding added.

@@ -34,25 +34,28 @@ if TYPE_CHECKING:
 def _slice_rule(call: ShapeCall):
     rank = shapes.same_dimension(shapes.vector_length(call, 1), shapes.vector_length(call, 2))
     shape = call.shape(0)
-    if shape is not None:
-        rank = shapes.exactly(rank, len(shape))
+    if rank is None:
+        rank = None if shape is None else len(shape)
     if rank is None:
         return [None]
-    begin, size = shapes.vector_value(call, 1), shapes.vector_value(call, 2)
     shape = shapes.with_rank(shape, rank)
+    begin, size = shapes.vector_value(call, 1), shapes.vector_value(call, 2)
+    for n in (*(begin or ()), *(size or ())):
+        if n < -1:
+            raise invalid(f"Invalid value in tensor used for shape: {n}")
     if size is None:
         return [call.value_as_shape(2) or (None,) * rank]
-    if begin is None:
-        return [tuple(None if s < 0 else s for s in size)]
-    return [tuple(map(_slice_size, shape, begin, size))]
+    return [tuple(map(_slice_size, shape, begin or (-1,) * rank, size))]
 
 
 def _slice_size(d: int | None, begin: int, size: int) -> int | None:
-    if size < -1 or begin < 0 or (d is not None and begin > d):
-        return None  # running it will tell what is wrong
-    if size == -1:
-        return None if d is None else d - begin
-    return size
+    if size != -1:
+        return size  # whether the part lies inside, running it will tell
+    if d is None or begin == -1:
+        return None
+    if begin > d:
+        raise invalid(f"Negative dimension size caused by subtracting {begin} from {d}")
+    return d - begin
 
 
 @op(
