@@ -207,11 +207,10 @@ class Restoration:
     def _slot_to_set(self, key: tuple[int, int, str], node: int, owner: Any, variable: Any) -> Any:
         """The slot of an optimizer that is to be set, which optimizers may make; None where there is none yet."""
         name = key[2]
-        if hasattr(owner, "_create_or_restore_slot_variable") and key not in self._offered:
+        make = getattr(owner, "_create_or_restore_slot_variable", None)
+        if make is not None and key not in self._offered:
             self._offered.add(key)  # an optimizer that makes no slot now keeps the position for later
-            return owner._create_or_restore_slot_variable(
-                slot_variable_position=CheckpointPosition(self, node), slot_name=name, variable=variable
-            )
+            return make(slot_variable_position=CheckpointPosition(self, node), slot_name=name, variable=variable)
         slot = slot_of(owner, variable, name) if hasattr(owner, "get_slot") else None
         if slot is None and hasattr(owner, "_restore_slot") and variable_is_eager(variable):
             slot = owner._restore_slot(variable, name)
