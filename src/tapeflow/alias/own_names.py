@@ -274,6 +274,7 @@ OWN: dict[str, dict[str, str]] = {
         "GraphOrParentsInXlaContext": "alias.stand_ins:never",
         "smart_cond": "ops.control.smart_cond:smart_cond",
     },
+    "python.ops.init_ops": {"Initializer": "v1.initializers:Initializer"},
     "python.ops.linalg.linear_operator": {"make_composite_tensor": "ops.linear_operator.spec:make_composite_tensor"},
     "python.ops.lookup_ops": {
         "LookupInterface": "ops.lookup.tables:LookupInterface",
