@@ -30,6 +30,7 @@ struct Step {
   int operands[kMaxLoopInputs];
   int tile;                    // where the result lies, unless it is an output
   int output;                  // the output that it is, or -1
+  bool live = true;            // whether anything is made of its result
 };
 
 struct Output {
@@ -140,6 +141,15 @@ void parse_step(PyObject* given, FusedProgram* f) {
   f->ns += s.loops->ns;
 }
 
+// A sum of truth values that were made numbers counts them as they are.
+void count_truths(const FusedProgram& f, Output* o) {
+  if (o->value < f.n_in()) return;
+  const Step& s = f.steps[static_cast<size_t>(o->value - f.n_in())];
+  if (s.loops != loops_of(text("Cast ", dtype_name(o->dtype)), DType::kBool)) return;
+  o->value = s.operands[0];
+  o->fold = fold_of("Count", DType::kBool);
+}
+
 void parse_output(PyObject* given, FusedProgram* f) {
   PyObject *value, *reduction;
   if (!PyArg_ParseTuple(given, "OO", &value, &reduction)) throw PythonError();
@@ -159,10 +169,22 @@ void parse_output(PyObject* given, FusedProgram* f) {
     if (integer && o.reduction == Reduction::kMean) wrong("a Mean of integers");
     o.fold = fold_of(o.reduction == Reduction::kMean ? "Sum" : name, o.dtype);
     if (!o.fold) wrong(name, " of ", dtype_name(o.dtype));
+    if (integer && o.reduction == Reduction::kSum) count_truths(*f, &o);
     ++f->n_folds;
     f->ns += 0.1;
   }
   f->outputs.push_back(o);
+}
+
+void find_live(FusedProgram* f) {
+  const int n_in = f->n_in(), n = static_cast<int>(f->steps.size());
+  std::vector<bool> used(static_cast<size_t>(n_in + n), false);
+  for (const Output& o : f->outputs) used[static_cast<size_t>(o.value)] = true;
+  for (int j = n - 1; j >= 0; --j) {
+    Step& s = f->steps[static_cast<size_t>(j)];
+    s.live = used[static_cast<size_t>(n_in + j)];
+    for (int i = 0; s.live && i < s.n_in; ++i) used[static_cast<size_t>(s.operands[i])] = true;
+  }
 }
 
 // Tiles are used again after a value's last use; in place where the sizes are the same.
@@ -171,12 +193,14 @@ void assign_tiles(FusedProgram* f) {
   std::vector<int> last(static_cast<size_t>(n_in + n), -1);
   for (int j = 0; j < n; ++j) {
     const Step& s = f->steps[static_cast<size_t>(j)];
+    if (!s.live) continue;
     for (int i = 0; i < s.n_in; ++i) last[static_cast<size_t>(s.operands[i])] = j;
   }
   for (const Output& o : f->outputs) last[static_cast<size_t>(o.value)] = n;
   std::vector<int> free_tiles;
   for (int j = 0; j < n; ++j) {
     Step& s = f->steps[static_cast<size_t>(j)];
+    if (!s.live) continue;
     std::vector<int> after;
     for (int i = 0; i < s.n_in; ++i) {
       const int v = s.operands[i];
@@ -373,7 +397,7 @@ class Run {
       const Step& s = f_.steps[j];
       const int v = n_in_ + static_cast<int>(j);
       if (extents_[v] == Extent::kScalar) values[v] = scalars_[j];
-      else if (s.output < 0) values[v] = space + s.tile * kTileBytes;
+      else if (s.live && s.output < 0) values[v] = space + s.tile * kTileBytes;
     }
     for (int64_t t = first; t < end; ++t) {
       const int64_t begin = t * tile_, n = std::min(tile_, whole_->size - begin);
@@ -405,8 +429,8 @@ class Run {
     const void* p[kMaxLoopInputs];
     for (size_t j = 0; j < f_.steps.size(); ++j) {
       const int v = n_in_ + static_cast<int>(j);
-      if (extents_[v] == Extent::kScalar) continue;
       const Step& s = f_.steps[j];
+      if (!s.live || extents_[v] == Extent::kScalar) continue;
       for (int i = 0; i < s.n_in; ++i) p[i] = values[s.operands[i]];
       if (s.output >= 0) values[v] = results_[s.output] + begin * item_size(s.loops->out);
       s.loops->rows[patterns_[j]](p, const_cast<void*>(values[v]), n, s.payload->attrs);
@@ -500,6 +524,7 @@ FusedProgram* parse_fused(PyObject* payload, int n_in, int n_out) {
   if (PyTuple_GET_SIZE(all_outputs.get()) != n_out) wrong(PyTuple_GET_SIZE(all_outputs.get()), " outputs instead of ", n_out);
   for (Py_ssize_t i = 0; i < n_out; ++i) parse_output(PyTuple_GET_ITEM(all_outputs.get(), i), f.get());
   for (int v = 0; v < n_in + static_cast<int>(f->steps.size()); ++v) f->largest_item = std::max(f->largest_item, item_size(f->dtype(v)));
+  find_live(f.get());
   assign_tiles(f.get());
   return f.release();
 }

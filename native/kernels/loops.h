@@ -40,6 +40,6 @@ union Folded {
 using Fold = Folded (*)(const void* x, int64_t n);
 
 void register_fold(const std::string& op, DType dtype, Fold fold);
-Fold fold_of(const std::string& op, DType dtype);         // "Sum", "Max", "Min"; null: none
+Fold fold_of(const std::string& op, DType dtype);  // "Sum", "Max", "Min", of truth values "Count"; null: none
 
 }  // namespace tapeflow

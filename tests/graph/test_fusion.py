@@ -157,3 +157,21 @@ def test_integers_and_booleans():
 def test_divisors_that_are_computed_stay_apart():
     names = check(lambda x: x * 2 // (x + 1) + 1, tf.range(4000))
     assert "FloorDiv" in names
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 64 * 255, 64 * 255 + 1, 100_003])
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64])
+def test_truth_values_are_counted(rng, size, dtype):
+    x = tf.constant(rng.normal(size=size).astype(np.float32))
+
+    def counted(x):
+        return tf.reduce_sum(tf.cast((x > 0) | (x < -1), dtype))
+
+    def both(x):
+        ones = tf.cast(x > 0, dtype)
+        return tf.reduce_sum(ones), ones * 2, tf.reduce_max(ones), tf.reduce_sum(tf.cast(x > 0, tf.float32))
+
+    for function in (counted, both):
+        check(function, x)
+    fused, _ = compiled(counted, tf.ones([size]))
+    assert fused(tf.ones([size]))[0].numpy() == size

@@ -1,5 +1,6 @@
 // Reductions of one tile of a fused instruction. Infinities and NaN come out as in reduce.cc; a sum is
 // taken in as many accumulators as keep the adders busy.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -68,6 +69,25 @@ template <typename T, bool largest> Folded integer_extreme(const void* p, int64_
   return {.integer = total};
 }
 
+// How many of n truth values are true, in bytes that are added up before they overflow.
+Folded count(const void* p, int64_t n) {
+  constexpr int kWide = 64, kRounds = 255;
+  const uint8_t* __restrict x = static_cast<const uint8_t*>(p);
+  int64_t total = 0, i = 0;
+  while (n - i >= kWide) {
+    const int64_t end = std::min(i + kRounds * kWide, n - (n - i) % kWide);
+    uint8_t acc[kWide] = {};
+    for (; i < end; i += kWide) {
+      for (int k = 0; k < kWide; ++k) acc[k] = static_cast<uint8_t>(acc[k] + x[i + k]);
+    }
+    uint32_t sum = 0;
+    for (int k = 0; k < kWide; ++k) sum += acc[k];
+    total += sum;
+  }
+  for (; i < n; ++i) total += x[i];
+  return {.integer = total};
+}
+
 template <typename T> void register_integer_folds() {
   tapeflow::register_fold("Sum", DTypeOf<T>::value, integer_sum<T>);
   tapeflow::register_fold("Max", DTypeOf<T>::value, integer_extreme<T, true>);
@@ -79,6 +99,7 @@ template <typename T> void register_integer_folds() {
 void register_fold() {
   register_integer_folds<int32_t>();
   register_integer_folds<int64_t>();
+  tapeflow::register_fold("Count", DType::kBool, count);
   tapeflow::register_fold("Sum", DType::kFloat32, sum<float>);
   tapeflow::register_fold("Sum", DType::kFloat64, sum<double>);
   tapeflow::register_fold("Max", DType::kFloat32, extreme<float, true>);

@@ -194,9 +194,10 @@ class _Concatenated(Pass):
 
     def __next__(self):
         while self._input is not None:
-            for value in self._input:
-                return value
-            self._number += 1
+            try:
+                return next(self._input)
+            except StopIteration:
+                self._number += 1
             self._input = self._starts[self._number]() if self._number < len(self._starts) else None
         raise StopIteration
 

@@ -114,9 +114,10 @@ class _FlatMapped(Over):
                 self._value = next(self._input)
                 self._position += 1
                 self._begin()
-            for value in self._inner:
-                return value
-            self._inner = None
+            try:
+                return next(self._inner)
+            except StopIteration:
+                self._inner = None
 
     def _started(self, value: Tensor):
         return parts_of(self._call(value)).start()

@@ -184,9 +184,10 @@ class _Grouped(Over):
     def __next__(self):
         while True:
             if self._current is not None:
-                for value in self._current:
-                    return value
-                self._current = None
+                try:
+                    return next(self._current)
+                except StopIteration:
+                    self._current = None
             if self._over:
                 if not self._groups:
                     raise StopIteration
