@@ -18,6 +18,7 @@ from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.core.listed_constants import constant_of_list
 from tapeflow.core.public import tensor_function
 from tapeflow.core.structures import structure
 from tapeflow.core.tensor_shape import Dimension, TensorShape
@@ -102,7 +103,7 @@ def convert_to_tensor(
 
 def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
     if dtype is not None:
-        return _convert(value, dtypes.as_dtype(dtype).base_dtype)
+        return _made(value, dtypes.as_dtype(dtype).base_dtype)
     if isinstance(value, _Tensor):
         return value
     if dtype_hint is not None and not isinstance(value, _TENSORS):
@@ -112,7 +113,13 @@ def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
                 return _convert(value, hint)
             except (TypeError, ValueError):
                 pass
-    return _convert(value, None)
+    return _made(value, None)
+
+
+def _made(value: Any, dtype: DType | None) -> Any:
+    if type(value) in (list, tuple) and not context.executing_eagerly():
+        return constant_of_list(value, dtype)
+    return _convert(value, dtype)
 
 
 def _overflows(value: np.ndarray | np.integer, dtype: DType) -> bool:
@@ -192,7 +199,7 @@ def _constant(value: Any, wanted: DType | None, shape: ShapeLike) -> Any:
         )
     if shape is not None and not context.executing_eagerly() and not isinstance(value, _TENSORS):
         return _shaped_in_graph(value, wanted, shape, broadcast=True)
-    tensor = _convert(value, wanted)
+    tensor = _made(value, wanted)
     if shape is None:
         return tensor
     dims: Any = tuple(TensorShape(shape).as_list())
