@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
+import tapeflow as tf
 from tapeflow.core import dtypes
 from tapeflow.core.indexed_slices import IndexedSlices, IndexedSlicesSpec
 from tapeflow.core.specs import tensor_spec
@@ -113,3 +114,11 @@ def test_indexed_slices_spec():
     assert not IndexedSlicesSpec([None, 2], "int32").is_compatible_with(slices)
     assert not IndexedSlicesSpec([None, 3]).is_compatible_with(slices)
     assert IndexedSlicesSpec([1]) == IndexedSlicesSpec([1])
+
+
+def test_the_spec_of_an_array_makes_no_constant():
+    with tf.Graph().as_default() as graph:
+        array = np.array([1, 2, 3], np.int32)
+        assert tf.type_spec_from_value(array) == tf.TensorSpec([3], tf.int32)
+        assert tf.type_spec_from_value(np.float64(2)) == tf.TensorSpec([], tf.float64)
+        assert graph.get_operations() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from tapeflow import _native
 from tapeflow.api import api
+from tapeflow.core import context
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public
 from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
@@ -40,8 +42,11 @@ def type_spec_from_value(value):
     if isinstance(value, _native.Tensor):
         return TensorSpec(value.shape, value.dtype)
     if isinstance(value, (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list)):
+        # An array says its dtype in a graph as well, which needs no constant for it.
+        scope = context.eager_mode() if isinstance(value, (np.ndarray, np.generic)) else contextlib.nullcontext()
         try:
-            tensor = convert_to_tensor(value)
+            with scope:
+                tensor = convert_to_tensor(value)
         except (TypeError, ValueError):
             pass
         else:
