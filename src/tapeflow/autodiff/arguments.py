@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from tapeflow import _native
@@ -48,10 +48,8 @@ def flat_targets(target: TensorLike):
     return flat
 
 
-def strangers(sources: Sequence[Any], watched: Container[int], entries: Callable[[], Any]) -> list[int]:
+def strangers(sources: Sequence[Any], watched: Container[int], entries: Iterable[Any]) -> list[int]:
     """The positions of the tensors that are neither watched nor results of entries of a tape."""
-    found = [k for k, x in enumerate(sources) if isinstance(x, _Tensor) and identity_of(x) not in watched]
-    if found:
-        made = {output for entry in entries() for output in entry[2]}
-        found = [k for k in found if identity_of(sources[k]) not in made]
-    return found
+    made = {output for entry in entries for output in entry[2]}
+    unwatched = [k for k, x in enumerate(sources) if isinstance(x, _Tensor) and identity_of(x) not in watched]
+    return [k for k in unwatched if identity_of(sources[k]) not in made]

@@ -38,6 +38,8 @@ def trainable(dtype: Any) -> bool:
     base = dtypes.as_dtype(dtype)
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
 
+_played = _native.Tape._gradient
+
 
 @api("GradientTape")
 @public_methods
@@ -59,7 +61,7 @@ class GradientTape(_native.Tape):
 
     _spent = False
     _kept: Any = None
-    _watched: frozenset[int] = frozenset()  # the identities of tensors
+    _watched: Any = frozenset()  # the identities of tensors; a set of its own once there are some
     # What was recorded while a graph was built; see graph/build/recording.py.
     in_graph: Any = None
 
@@ -98,7 +100,9 @@ class GradientTape(_native.Tape):
         if not is_symbolic_tensor(x):
             self._watch(x)
             if self._recording and isinstance(x, _Tensor):
-                self._watched |= {identity_of(x)}
+                if not self._watched:
+                    self._watched = set()
+                self._watched.add(identity_of(x))
 
     @contextlib.contextmanager
     def stop_recording(self):
@@ -198,12 +202,15 @@ class GradientTape(_native.Tape):
         """Play back what was recorded. Sources that are neither watched nor made of what is get no gradients,
         though operations have recorded them beside others.
         """
-        strange = arguments.strangers(sources, self._watched, self._entries)
-        if not strange:
-            return super()._gradient(targets, sources, weights, zero, again)
+        for x in sources:
+            if isinstance(x, _Tensor) and identity_of(x) not in self._watched:
+                break
+        else:
+            return _played(self, targets, sources, weights, zero, again)
+        strange = arguments.strangers(sources, self._watched, self._entries())
         results: list[Any] = [zeros_like(x) if zero else None for x in sources]
         known = [k for k in range(len(sources)) if k not in strange]
-        found = super()._gradient(targets, [sources[k] for k in known], weights, zero, again) if known else []
+        found = _played(self, targets, [sources[k] for k in known], weights, zero, again) if known else []
         for k, dx in zip(known, found, strict=True):
             results[k] = dx
         for k in strange:  # a target that is the source itself needs nothing recorded
