@@ -36,6 +36,7 @@ _providers.provide(
     numpy_methods="tapeflow.ops.numpy_methods",
     operators="tapeflow.ops.operators",
     parameter_servers="tapeflow.distribute.parameter_servers.cluster",
+    scoping="tapeflow.v1.variable_getting",
     sparse_operators="tapeflow.ops.sparse.arithmetic",
     tape="tapeflow.autodiff.tape",
     targets="tapeflow.cluster.targets",

@@ -1,5 +1,8 @@
 """tf.variable_scope, tf.get_variable and the functions of 1.x around variables, eagerly."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -219,3 +222,19 @@ def test_parts_of_an_identity(mode):
             parts = list(matrix)
             assert [part.shape.as_list() for part in parts] == [[2, 4], [2, 4], [1, 4]]
             np.testing.assert_array_equal(mode(tf.convert_to_tensor(matrix)), 2 * np.eye(5, 4))
+
+
+def test_variables_of_eager_templates_are_in_collections():
+    program = """
+import tapeflow as tf  # nothing of 1.x is loaded before the template is made
+template = tf.compat.v1.make_template("t", lambda: tf.compat.v1.get_variable("v", [2]) + 1)
+assert template().shape == template().shape == [2]
+v1 = tf.compat.v1
+assert [v.name for v in v1.global_variables()] == ["t/v:0"] == [v.name for v in template.variables]
+assert [v.name for v in v1.trainable_variables()] == ["t/v:0"]
+alone = v1.get_variable("alone", [1])
+assert len(v1.global_variables()) == 1
+with tf.Graph().as_default():
+    assert v1.global_variables() == []
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -18,9 +18,9 @@ from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.listed_constants import constant_of_list
 from tapeflow.core.public import tensor_function
 from tapeflow.core.structures import structure
+from tapeflow.core.structures.listed_constants import constant_of_list
 from tapeflow.core.tensor_shape import Dimension, TensorShape
 
 _convert = _native.convert

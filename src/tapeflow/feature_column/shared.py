@@ -27,7 +27,6 @@ from tapeflow.feature_column.sequence_categorical import (
 from tapeflow.feature_column.weighted import WeightedCategoricalColumn
 from tapeflow.function import template
 from tapeflow.graph.default_graph import get_default_graph
-from tapeflow.ops.state.variable import VariableV1
 
 if TYPE_CHECKING:
     from tapeflow.feature_column.cache import FeatureTransformationCache
@@ -60,16 +59,9 @@ class SharedEmbeddingColumnCreator:
 
     def _make(self):
         shape = (self._num_buckets, self.dimension)
-        # Variable scopes are of the names of 1.x; without them there is no scope to be in.
-        if template.scoping is not None:
-            return template.scoping.variable(
-                self._name, shape=shape, dtype=dtypes.float32, initializer=self._initializer,
-                trainable=self._trainable,
-            )  # fmt: skip
-        with name_scope(""):
-            return VariableV1(
-                lambda: self._initializer(shape, dtype=dtypes.float32), self._trainable, name=self._name
-            )
+        return template.scoping().variable(
+            self._name, shape=shape, dtype=dtypes.float32, initializer=self._initializer, trainable=self._trainable
+        )
 
 
 class SharedEmbeddingColumn(

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tapeflow.api import api
+from tapeflow.api import api, providers
 from tapeflow.core import context
 from tapeflow.core.public import public, public_methods
 
 # Makes the scopes and stores of variables; given by the package of 1.x names, which lies above.
-scoping: Any = None
+_given: Any = None
 
 
 def register_scoping(scopes: type) -> None:
     """Say what makes the scopes and stores of variables."""
-    global scoping
-    scoping = scopes
+    global _given
+    _given = scopes
+
+
+def scoping() -> Any:
+    """What makes the scopes and stores of variables."""
+    if _given is None:
+        providers.load("scoping")
+    return _given
 
 
 # The templates that are being called, the innermost last.
@@ -47,12 +54,12 @@ class Template:
         self._unique_name = unique_name
         self._custom_getter = custom_getter
         self._kwargs = kwargs
-        self._store = scoping.new_store() if context.executing_eagerly() else None
+        self._store = scoping().new_store() if context.executing_eagerly() else None
         self._scope: Any = None
         self._called = False
         self.inner: dict[str, Any] = {}  # templates that were called while this one was
         if create_scope_now:
-            with scoping.scope(self._unique_name, self._name, self._custom_getter) as scope:
+            with scoping().scope(self._unique_name, self._name, self._custom_getter) as scope:
                 self._scope = scope
 
     def __call__(self, *args, **kwargs):
@@ -84,9 +91,9 @@ class Template:
             if self._called:
                 scope.reuse_variables()
             self._scope = scope
-            before = scoping.trainable_variables()
+            before = scoping().trainable_variables()
             result = self._func(*args, **kwargs)
-            self._require_known(before, scoping.trainable_variables())
+            self._require_known(before, scoping().trainable_variables())
             self._called = True
             return result
 
@@ -101,8 +108,8 @@ class Template:
 
     def _opened(self) -> Any:
         if self._scope is not None:
-            return scoping.again(self._scope)
-        return scoping.scope(self._unique_name, self._name, self._custom_getter)
+            return scoping().again(self._scope)
+        return scoping().scope(self._unique_name, self._name, self._custom_getter)
 
     @property
     def name(self):

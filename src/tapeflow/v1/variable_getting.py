@@ -23,6 +23,7 @@ from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.core.variables import graph_parts
 from tapeflow.function import template
 from tapeflow.function.template import make_template  # noqa: F401 (which finds its scopes here)
+from tapeflow.graph.build.collections import add_to_collections
 from tapeflow.ops.state.variable import VariableAggregation, VariableSynchronization, VariableV1
 from tapeflow.v1 import initializers
 from tapeflow.v1.loss_reduction import REGULARIZATION_LOSSES
@@ -220,6 +221,9 @@ def _made(
     )  # fmt: skip
     if store is not None:
         store[name] = variable
+        if context.executing_eagerly():  # those of templates and stores are found by collections all the same
+            keys = [*(collections or ["variables"]), *(["trainable_variables"] if variable.trainable else [])]
+            add_to_collections(keys, variable)
     graph = context.current_graph()
     if regularizer is not None and graph is not None:
         with name_scope(f"{name}/Regularizer/"):

@@ -21,7 +21,6 @@ from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.counting_weights import weights_of
 from tapeflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 from tapeflow.ops.signature import boolean
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
@@ -33,6 +32,7 @@ from tapeflow.ops.statistics.bincount import (
     _counted,
     checked_size,
 )
+from tapeflow.ops.statistics.counting_weights import weights_of
 from tapeflow.ops.table import INDEX, Sample, op
 from tapeflow.ops.validate import dimensions, invalid, shape_text
 
