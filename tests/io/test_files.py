@@ -9,6 +9,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.core.files.crc32c import crc32c, masked_crc32c
+from tapeflow.ops.image.samples import bmp_bytes
 
 
 def test_crc32c_of_the_rfc():
@@ -176,13 +177,23 @@ def test_examples_parse_whole_and_never_crash_when_damaged():
 def test_damaged_images_raise():
     picture = np.arange(300, dtype=np.uint8).reshape(10, 10, 3)
     rng = np.random.default_rng(6)
-    for encode in (tf.io.encode_png, tf.io.encode_jpeg):
-        whole = encode(picture).numpy()
+    for whole in (tf.io.encode_png(picture).numpy(), tf.io.encode_jpeg(picture).numpy(), bmp_bytes(picture)):
         for _ in range(300):
             data = bytearray(whole[: rng.integers(1, len(whole) + 1)])
             data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
             with contextlib.suppress(tf.errors.InvalidArgumentError):
                 tf.io.decode_image(bytes(data))
+
+
+def test_headers_of_bmp_that_are_wrong_raise_or_are_read():
+    whole = bmp_bytes(np.arange(300, dtype=np.uint8).reshape(10, 10, 3))
+    rng = np.random.default_rng(7)
+    for _ in range(2000):
+        data = bytearray(whole)
+        for _ in range(rng.integers(1, 4)):
+            data[rng.integers(2, 54)] = rng.integers(256)
+        with contextlib.suppress(tf.errors.InvalidArgumentError):
+            assert tf.io.decode_bmp(bytes(data), channels=rng.choice([0, 3, 4])).dtype == tf.uint8
 
 
 def test_decompress():
