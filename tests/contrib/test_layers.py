@@ -189,3 +189,22 @@ def test_padding_is_not_in_the_bag_of_words(graph):
     np.testing.assert_allclose(few, [(t[1] + t[3]) / 2], rtol=1e-6)
     with pytest.raises(TypeError, match="expected to be dense"):
         layers.bow_encoder(sparse, sparse_lookup=False, reuse=True, **bag)
+
+
+def test_regularizers_name_their_losses():
+    layers = tf.contrib.layers
+    l1, l2 = layers.l1_regularizer(0.5), layers.l2_regularizer(0.5)
+    wanted = {
+        "l1_regularizer": (l1, 1.5), "l2_regularizer": (l2, 1.25), "own": (layers.l2_regularizer(0.5, "own"), 1.25),
+        "l1_l2_regularizer": (layers.l1_l2_regularizer(0.5, 0.5), 2.75),
+        "sum_regularizer": (layers.sum_regularizer([l1]), 1.5),
+    }  # fmt: skip
+    for name, (regularizer, value) in wanted.items():
+        with tf.Graph().as_default(), tf.Session() as session:
+            for kind in (tf.float32, tf.float64):
+                start = tf.constant([1.0, -2.0], kind)
+                tf.get_variable(kind.name, initializer=start, regularizer=regularizer)
+            losses = tf.losses.get_regularization_losses()
+            assert [loss.op.name for loss in losses] == [f"{k}/Regularizer/{name}" for k in ("float32", "float64")]
+            session.run(tf.global_variables_initializer())
+            assert session.run(losses) == [value, value]

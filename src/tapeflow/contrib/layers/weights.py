@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor
+from tapeflow.core.context import name_scope_v1 as name_scope
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.graph.default_graph import get_default_graph
 from tapeflow.ops.math.accumulate import add_n
+from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import square
 from tapeflow.ops.math.reductions import reduce_sum
+from tapeflow.ops.nn.l2_loss import l2_loss
 from tapeflow.v1 import initializers
 
 if TYPE_CHECKING:
@@ -62,23 +64,37 @@ def _checked(scale: Any) -> float:
 
 def l1_regularizer(scale, scope: str | VariableScope | None = None):
     """`scale * sum(|weights|)`. Raises ValueError for a negative or whole scale."""
-    scale = _checked(scale)
-    if scale == 0.0:
-        return lambda _: None
-    return lambda weights: scale * reduce_sum(abs_(convert_to_tensor(weights)))
+    return _regularizer(scale, scope, "l1_regularizer", lambda weights: reduce_sum(abs_(weights)))
 
 
 def l2_regularizer(scale, scope: str | VariableScope | None = None):
     """`scale * sum(weights**2) / 2`. Raises ValueError for a negative or whole scale."""
+    return _regularizer(scale, scope, "l2_regularizer", l2_loss)
+
+
+def _regularizer(scale: Any, scope: Any, name: str, size_of: Callable[[Any], Tensor]):
+    """A function of weights whose result has the name of its scope."""
     scale = _checked(scale)
     if scale == 0.0:
         return lambda _: None
-    return lambda weights: scale * (reduce_sum(square(convert_to_tensor(weights))) / 2)
+
+    def regularizer(weights: Any):
+        with name_scope(scope, name, [weights]) as inside:
+            values = convert_to_tensor(weights)
+            factor = convert_to_tensor(scale, values.dtype, name="scale")
+            return multiply(factor, size_of(values), name=inside)
+
+    return regularizer
 
 
 def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | VariableScope | None = None):
-    """Both regularizers, added."""
-    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)])
+    """Both regularizers, added; one of them where the scale of the other is 0."""
+    scope = scope or "l1_l2_regularizer"
+    if scale_l1 == 0.0:
+        return l2_regularizer(scale_l2, scope)
+    if scale_l2 == 0.0:
+        return l1_regularizer(scale_l1, scope)
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope)
 
 
 def sum_regularizer(regularizer_list, scope: str | VariableScope | None = None):
@@ -88,10 +104,9 @@ def sum_regularizer(regularizer_list, scope: str | VariableScope | None = None):
         return None
 
     def total(weights: Tensor):
-        parts = [
-            part for part in (regularizer(weights) for regularizer in kept) if part is not None
-        ]
-        return add_n(parts) if parts else None
+        with name_scope(scope, "sum_regularizer", [weights]) as inside:
+            parts = [part for part in (regularizer(weights) for regularizer in kept) if part is not None]
+            return add_n(parts, name=inside) if parts else None
 
     return total
 

@@ -14,6 +14,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.ops import batching, shapes
+from tapeflow.ops.array.rows import identity
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.signature import shape as shape_attr
 from tapeflow.ops.table import NUMERIC, Sample, op
@@ -74,7 +75,9 @@ def add_n(inputs: Any, name: str | None = None):
     tensors = [convert_to_tensor(x) for x in inputs]
     if not tensors:
         raise ValueError(MESSAGE)
-    return tensors[0] if len(tensors) == 1 else AddN(tensors)
+    if len(tensors) > 1:
+        return AddN(tensors)
+    return tensors[0] if name is None else identity(tensors[0])
 
 
 @api("math.accumulate_n", v1="accumulate_n")
