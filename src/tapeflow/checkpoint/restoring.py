@@ -217,7 +217,7 @@ class Restoration:
         return slot
 
     def set_late(self, number: int, value: Any) -> None:
-        """An object that was made after its owner had been told of it: its node is this one."""
+        """Takes an object that is made later than its owner, which kept the position: its node is this one."""
         for key, node in self._slots.items():
             if node == number:
                 self._take_slot(key, node, value)

@@ -254,8 +254,8 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._writer is None:
             with _Translated(self._name):
-                kind = "ab" if "a" in self._mode else "wb"
-                self._writer = open(writable_path(self._name), kind)  # noqa: SIM115 (closed by `close`)
+                path = writable_path(self._name)
+                self._writer = open(path, "ab") if "a" in self._mode else open(path, "wb")  # noqa: SIM115 (closed below)
         return self._writer
 
     def _shown(self, data: bytes):
