@@ -17,8 +17,9 @@ def to_dlpack(tf_tensor: Any) -> Any:
         raise InvalidArgumentError(
             None, None, "The argument to `to_dlpack` must be a TF tensor, not Python object"
         )
+    exporting: Any = tf_tensor
     try:
-        return tf_tensor.__dlpack__()
+        return exporting.__dlpack__()
     except BufferError:
         name = tf_tensor.dtype.name.upper()
         raise InvalidArgumentError(None, None, f"DT_{name} is not supported by dlpack") from None

@@ -67,9 +67,8 @@ def restore_network_checkpoint(network, save_path, map_func: Callable[..., Any] 
 
     Raises NotFoundError for a variable that it lacks, ValueError for no checkpoint.
     """
-    path = local_path(save_path)
-    if os.path.isdir(path):
-        path = latest_checkpoint(path)
+    given = local_path(save_path)
+    path = latest_checkpoint(given) if os.path.isdir(given) else given
     if path is None:
         raise ValueError(f"there is no checkpoint in {save_path!r}")
 

@@ -97,7 +97,7 @@ def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str |
     return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope)
 
 
-def sum_regularizer(regularizer_list, scope: str | VariableScope | None = None):
+def sum_regularizer(regularizer_list, scope: Any = None):
     """The sum of several regularizers; None for none."""
     kept = [regularizer for regularizer in regularizer_list if regularizer is not None]
     if not kept:

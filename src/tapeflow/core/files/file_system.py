@@ -303,7 +303,8 @@ class GFile:
                 None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
             )
         size = os.fstat(file.fileno()).st_size
-        target = (position if offset is None else offset) + (0, file.tell(), size)[whence]
+        wanted: Any = position if offset is None else offset
+        target = wanted + (0, file.tell(), size)[whence]
         if not target >= 0:
             raise errors.InvalidArgumentError(None, None, f"Seeking to a negative position: {target}")
         if target > size:

@@ -208,7 +208,7 @@ def arange(start, stop=None, step: int = 1, dtype: DTypeLike | None = None):
     if stop is None:
         start, stop = 0, start
     start, stop, step = promoted(start, stop, step)
-    known = [static_value(x) for x in (start, stop, step)]
+    known: list[Any] = [static_value(x) for x in (start, stop, step)]
     if all(x is not None for x in known):
         first, last, by = known
         if (by > 0 and first > last) or (by < 0 and first < last):

@@ -241,25 +241,25 @@ def split(value, num_or_size_splits, axis: int = 0, num: int | None = None, name
             f"Cannot split a ragged dimension. Got `value` with shape {value.shape} and `axis` {at}."
         )
     if isinstance(num_or_size_splits, int):
-        count = num_or_size_splits
-        if count < 1:
-            raise ValueError(f"`num_or_size_splits` must be >=1 if it is an `int`. Received {count}.")
-        return _parts(value, at, lambda total: _equal_parts(total, count))
+        if num_or_size_splits < 1:
+            raise ValueError(f"`num_or_size_splits` must be >=1 if it is an `int`. Received {num_or_size_splits}.")
+        return _parts(value, at, lambda total: _equal_parts(total, num_or_size_splits))
     sizes = convert_to_tensor(num_or_size_splits)
     if sizes.shape.rank not in (None, 1):
         raise TypeError(f"{_NOT_SIZES} Received {num_or_size_splits}.")
-    count = None if sizes.shape.rank is None else sizes.shape.as_list()[0]
-    if count is None and num is None:
+    known = None if sizes.shape.rank is None else sizes.shape.as_list()[0]
+    if None not in (known, num) and num != known:
+        raise ValueError(
+            f"`num` does not match the size of `num_or_size_split`. Received `num`: {num} and size of "
+            f"`num_or_size_split`: {known}."
+        )
+    count = num if known is None else known
+    if count is None:
         raise ValueError(
             "`num` must be specified as an `int` when the size of `num_or_size_split` is statically unknown. Received "
             f"`num`: {num} and `num_or_size_split`: {num_or_size_splits}."
         )
-    if None not in (count, num) and num != count:
-        raise ValueError(
-            f"`num` does not match the size of `num_or_size_split`. Received `num`: {num} and size of "
-            f"`num_or_size_split`: {count}."
-        )
-    return _parts(value, at, lambda total: _checked_parts(total, sizes, num if count is None else count))
+    return _parts(value, at, lambda total: _checked_parts(total, sizes, count))
 
 
 def _parts(value, axis: int, sizes_of: Callable[[Any], list[Any]]):
