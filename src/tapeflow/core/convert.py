@@ -103,20 +103,16 @@ def convert_to_tensor(
 
 def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
     if dtype is not None:
-        return _made(value, dtypes.as_dtype(dtype).base_dtype)
-    if isinstance(value, _Tensor):
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    elif isinstance(value, _Tensor):
         return value
-    if dtype_hint is not None and not isinstance(value, _TENSORS):
+    elif dtype_hint is not None and not isinstance(value, _TENSORS):
         hint = dtypes.as_dtype(dtype_hint).base_dtype
         if not (isinstance(value, (np.ndarray, np.integer)) and _overflows(value, hint)):
             try:
                 return _convert(value, hint)
             except (TypeError, ValueError):
                 pass
-    return _made(value, None)
-
-
-def _made(value: Any, dtype: DType | None) -> Any:
     if type(value) in (list, tuple) and not context.executing_eagerly():
         return constant_of_list(value, dtype)
     return _convert(value, dtype)
@@ -199,7 +195,8 @@ def _constant(value: Any, wanted: DType | None, shape: ShapeLike) -> Any:
         )
     if shape is not None and not context.executing_eagerly() and not isinstance(value, _TENSORS):
         return _shaped_in_graph(value, wanted, shape, broadcast=True)
-    tensor = _made(value, wanted)
+    listed = type(value) in (list, tuple) and not context.executing_eagerly()
+    tensor = constant_of_list(value, wanted) if listed else _convert(value, wanted)
     if shape is None:
         return tensor
     dims: Any = tuple(TensorShape(shape).as_list())
