@@ -22,6 +22,7 @@ class Gradients {
     int64_t id = 0;
     PyObject* gradient = nullptr;  // owned
     bool needed = false, source = false;
+    bool target = false;           // a source that is a target itself
     bool ours = false;             // nobody else has seen this tensor: add in place
   };
 
@@ -140,13 +141,19 @@ class Playback {
  public:
   Playback(Tape* tape, size_t expected) : tape_(tape), g_(expected) {}
 
+  // Gradients lead to variables, to what watch() was given, and to results of entries, but to no other tensor that an
+  // entry has recorded beside what is watched.
   void sources(PyObject* tuple) {
+    bool all_known = true;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-      const int64_t id = id_of(PyTuple_GET_ITEM(tuple, i));
-      auto& c = g_.at(id);
-      c.needed = c.source = true;
+      PyObject* source = PyTuple_GET_ITEM(tuple, i);
+      auto& c = g_.at(id_of(source));
+      c.source = true;
+      c.needed = is_variable(source) || tape_->ids->count(c.id);
+      all_known = all_known && c.needed;
     }
     for (const Alias& a : *tape_->aliases) {
+      if (auto* value = g_.find(a.tensor_id)) value->needed = true;
       auto* v = g_.find(a.variable_id);
       if (!v || !v->source) continue;
       auto& c = g_.at(a.tensor_id);
@@ -157,6 +164,10 @@ class Playback {
     for (size_t i = 0; i < n; ++i) {
       const Entry& e = (*tape_->entries)[i];
       const Slot* s = tape_->slots->data() + e.first_slot;
+      for (int k = e.n_in; k < e.n_in + e.n_out && !all_known; ++k) {
+        auto* c = g_.find(s[k].id);
+        if (c && c->source) c->needed = true;
+      }
       bool any = false;
       for (int k = 0; k < e.n_in && !any; ++k) {
         auto* c = g_.find(s[k].id);
@@ -175,9 +186,11 @@ class Playback {
       const OwnedTensor value = value_of(target);
       if (!value) throw Error(Code::kFailedPrecondition, "the target is an uninitialised variable");
       auto* c = g_.find(id_of(target));
-      if (!c || !c->needed) continue;  // nothing leads there
+      if (!c || !(c->needed || c->source)) continue;  // nothing leads there
+      c->target = c->source;
       if (seed == Py_None) {
-        if (!trainable(value->dtype)) continue;
+        // A number that nothing was made of is its own target all the same.
+        if (c->needed ? !trainable(value->dtype) : is_object(value->dtype)) continue;
         Ref made(ones(value->shape, value->dtype));
         accumulate(*c, Ref(beside(reinterpret_cast<Tensor*>(made.release()), value.get())));
         continue;
@@ -208,7 +221,8 @@ class Playback {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
       PyObject* source = PyTuple_GET_ITEM(tuple, i);
       PyObject* r = result(source);
-      if (!r && zero) {
+      const auto* own = g_.find(id_of(source));
+      if (!r && zero && !(own && own->target)) {
         if (const OwnedTensor t = value_of(source)) r = zeros(t->shape, t->dtype);
       }
       PyList_SET_ITEM(out.get(), i, r ? r : Py_NewRef(Py_None));

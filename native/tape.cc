@@ -51,8 +51,12 @@ void append(Tape* tape, const CallRecord& c) {
   attrs.release();
 }
 
+// What watch() was given is there already; inputs that nothing watches do not become watched.
 void fill_ids(Tape* t) {
-  for (const Slot& s : *t->slots) t->ids->insert(s.id);
+  for (const Entry& e : *t->entries) {
+    const Slot* s = t->slots->data() + e.first_slot;
+    for (int k = e.n_in; k < e.n_in + e.n_out; ++k) if (trainable(s[k].dtype)) t->ids->insert(s[k].id);
+  }
   for (const Alias& a : *t->aliases) t->ids->insert(a.tensor_id);
 }
 

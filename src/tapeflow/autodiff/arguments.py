@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
-from typing import Any
-
 from tapeflow import _native
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.structures import gradient_parts, nest
-from tapeflow.core.variables import identity_of
 from tapeflow.ops.state.variable import Variable, variable_behind
 
 _Tensor = _native.Tensor
@@ -46,10 +42,3 @@ def flat_targets(target: TensorLike):
             )
         flat.append(each)
     return flat
-
-
-def strangers(sources: Sequence[Any], watched: Container[int], entries: Iterable[Any]) -> list[int]:
-    """The positions of the tensors that are neither watched nor results of entries of a tape."""
-    made = {output for entry in entries for output in entry[2]}
-    unwatched = [k for k, x in enumerate(sources) if isinstance(x, _Tensor) and identity_of(x) not in watched]
-    return [k for k in unwatched if identity_of(sources[k]) not in made]

@@ -18,7 +18,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.core.variables import identity_of
 from tapeflow.ops import derived
-from tapeflow.ops.array.construction import ones_like, zeros_like
+from tapeflow.ops.array.construction import ones_like
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.state.variable import Variable, variable_behind
 
@@ -37,8 +37,6 @@ def trainable(dtype: Any) -> bool:
     """Whether values of a dtype have gradients."""
     base = dtypes.as_dtype(dtype)
     return base.is_floating or base.is_complex or base in (dtypes.resource, dtypes.variant)
-
-_played = _native.Tape._gradient
 
 
 @api("GradientTape")
@@ -61,7 +59,6 @@ class GradientTape(_native.Tape):
 
     _spent = False
     _kept: Any = None
-    _watched: Any = frozenset()  # the identities of tensors; a set of its own once there are some
     # What was recorded while a graph was built; see graph/build/recording.py.
     in_graph: Any = None
 
@@ -99,10 +96,6 @@ class GradientTape(_native.Tape):
             self.in_graph.watch(x)
         if not is_symbolic_tensor(x):
             self._watch(x)
-            if self._recording and isinstance(x, _Tensor):
-                if not self._watched:
-                    self._watched = set()
-                self._watched.add(identity_of(x))
 
     @contextlib.contextmanager
     def stop_recording(self):
@@ -123,7 +116,6 @@ class GradientTape(_native.Tape):
             self.in_graph.begin()
         self._spent = False
         self._kept = None
-        self._watched = frozenset()
 
     def gradient(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None = None,
@@ -197,28 +189,6 @@ class GradientTape(_native.Tape):
         if self.in_graph is not None and any(is_symbolic_tensor(t) for t in targets):
             return self.in_graph.gradient(targets, sources, weights, zero)
         return self._gradient(targets, sources, weights, zero, again)
-
-    def _gradient(self, targets: Sequence[Tensor], sources: Any, weights, zero: bool, again: bool = False):
-        """Play back what was recorded. Sources that are neither watched nor made of what is get no gradients,
-        though operations have recorded them beside others.
-        """
-        for x in sources:
-            if isinstance(x, _Tensor) and identity_of(x) not in self._watched:
-                break
-        else:
-            return _played(self, targets, sources, weights, zero, again)
-        strange = arguments.strangers(sources, self._watched, self._entries())
-        results: list[Any] = [zeros_like(x) if zero else None for x in sources]
-        known = [k for k in range(len(sources)) if k not in strange]
-        found = _played(self, targets, [sources[k] for k in known], weights, zero, again) if known else []
-        for k, dx in zip(known, found, strict=True):
-            results[k] = dx
-        for k in strange:  # a target that is the source itself needs nothing recorded
-            for i, y in enumerate(targets):
-                if y is sources[k]:
-                    ones = None if y.dtype == dtypes.string else _ones(y)
-                    results[k] = ones if weights is None or weights[i] is None else weights[i]
-        return results
 
     def _computed(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool

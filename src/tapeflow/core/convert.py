@@ -26,6 +26,7 @@ from tapeflow.core.tensor_shape import Dimension, TensorShape
 _convert = _native.convert
 _Tensor = _native.Tensor
 _TENSORS = (_native.Tensor, _native.Variable)
+_OF_PYTHON = (int, float, str, bytes)
 
 # Join tensors along a new first axis and cast one; set by the `ops` package.
 stack: Callable[[list[Any]], Any] | None = None
@@ -113,9 +114,17 @@ def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
                 return _convert(value, hint)
             except (TypeError, ValueError):
                 pass
-    if type(value) in (list, tuple) and not context.executing_eagerly():
+    # Graphs have a rule of their own for lists. Where a list begins with a number or text of Python, it gives what the
+    # eager one gives, as far as that does not refuse the list: the mode need not be asked for.
+    listed = type(value) in (list, tuple)
+    if listed and value and type(value[0]) not in _OF_PYTHON and not context.executing_eagerly():
         return constant_of_list(value, dtype)
-    return _convert(value, dtype)
+    try:
+        return _convert(value, dtype)
+    except (TypeError, ValueError):
+        if not listed or context.executing_eagerly():
+            raise
+    return constant_of_list(value, dtype)
 
 
 def _overflows(value: np.ndarray | np.integer, dtype: DType) -> bool:
@@ -195,8 +204,7 @@ def _constant(value: Any, wanted: DType | None, shape: ShapeLike) -> Any:
         )
     if shape is not None and not context.executing_eagerly() and not isinstance(value, _TENSORS):
         return _shaped_in_graph(value, wanted, shape, broadcast=True)
-    listed = type(value) in (list, tuple) and not context.executing_eagerly()
-    tensor = constant_of_list(value, wanted) if listed else _convert(value, wanted)
+    tensor = _converted(value, wanted, None)
     if shape is None:
         return tensor
     dims: Any = tuple(TensorShape(shape).as_list())

@@ -8,6 +8,7 @@ import posixpath
 import re
 import shutil
 import tempfile
+import threading
 from typing import Any
 
 from tapeflow.core.errors import UnimplementedError
@@ -15,10 +16,12 @@ from tapeflow.core.errors import UnimplementedError
 SCHEMES = ["ram", "file", ""]
 
 _SCHEME = re.compile(r"([a-zA-Z][0-9a-zA-Z.]*)://")
+_RAM = "ram://"
 
 # The folder of the files of `ram://`, and the process that made it.
 _folder = ""
 _owner = 0
+_making = threading.Lock()
 
 
 def plain_text(path: Any) -> str:
@@ -58,15 +61,15 @@ def folder_of(path: str) -> str:
 
 def shown_path(local: str, like: str) -> str:
     """A local name as the user writes it who wrote another, `like`, in the same file system."""
-    if like.startswith("ram://"):
-        return "ram://" + local[len(_ram_folder()) + 1 :]
+    if like.startswith(_RAM):
+        return _RAM + local[len(_ram_folder()) + 1 :]
     return like[: len(like) - len(local_path(like))] + local
 
 
 def writable_path(path: Any) -> str:
     """`local_path` of a file that is going to be written: `ram://` needs no folders to be made before."""
     local = local_path(path)
-    if local != path and plain_text(path).startswith("ram://"):
+    if plain_text(path).startswith(_RAM):
         os.makedirs(os.path.dirname(local), exist_ok=True)
     return local
 
@@ -74,8 +77,10 @@ def writable_path(path: Any) -> str:
 def _ram_folder() -> str:
     global _folder, _owner
     if not _folder:
-        _folder, _owner = tempfile.mkdtemp(prefix="tapeflow-ram-"), os.getpid()
-        atexit.register(_remove)
+        with _making:
+            if not _folder:  # another thread may have made it meanwhile
+                _folder, _owner = tempfile.mkdtemp(prefix="tapeflow-ram-"), os.getpid()
+                atexit.register(_remove)
     return _folder
 
 

@@ -20,6 +20,8 @@ from tapeflow.data.iteration.passes import begun, close_pass
 from tapeflow.data.optional import Optional
 from tapeflow.data.parts import parts_of
 
+_thread = context.thread_state()
+
 if TYPE_CHECKING:
     from tapeflow.core.sparse_tensor import SparseTensorSpec
     from tapeflow.data.dataset import Dataset, DatasetV2
@@ -132,7 +134,7 @@ class Iterator:
         return self
 
     def __next__(self):
-        if self._handle is not None or not context.executing_eagerly():
+        if self._handle is not None or (_thread.graphs and not context.executing_eagerly()):
             return self.get_next()  # of a graph that is being built, where `next` of Python has not become this
         with self._lock:
             return next(self._elements)

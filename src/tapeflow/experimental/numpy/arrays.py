@@ -46,12 +46,12 @@ def _holds_tensors(value: Any) -> bool:
 
 def tensor(value: Any, dtype: Any = None) -> Any:
     """A tensor of something like an array; of `dtype`, or of the dtype that NumPy would give it."""
-    if dtype is None and promotion.automatic() and not is_tensor(value) and not _is_text(value):
+    if dtype is None and _is_text(value):
+        dtype = dtypes.string  # to NumPy's rules, a text is the name of a dtype
+    if dtype is None and promotion.automatic() and not is_tensor(value):
         target, weak = promotion.result_type(value)
         x = constant(value, target) if not _holds_tensors(value) else tensor(value, target)
         return promotion.mark_weak(x) if weak else x
-    if dtype is None and _is_text(value):
-        dtype = dtypes.string  # to NumPy's rules, a text is the name of a dtype
     target = promotion.numpy_type(value) if dtype is None else as_dtype(dtype)
     if isinstance(value, (list, tuple)) and _holds_tensors(value):
         return stack([tensor(each, target) for each in value])
