@@ -117,3 +117,33 @@ def test_what_has_no_gradient_may_have_one_of_itself(value, expected, unconnecte
     for target in (x, [x, y]):
         found = tape.gradient(target, x, unconnected_gradients=unconnected)
         assert found is None if expected is None else found.numpy() == expected
+
+
+def test_the_value_that_an_operation_took_of_a_variable_is_a_source():
+    with tf.GradientTape() as tape:
+        value = tf.convert_to_tensor(VARIABLE)
+        y = value * VALUE
+    found = tape.gradient(y, [value, VALUE, VARIABLE])
+    assert [g is None for g in found] == [False, True, False]
+
+
+def test_a_tape_that_is_entered_again_watches_no_more_than_before():
+    with tf.GradientTape(persistent=True) as tape:
+        y = VARIABLE * VALUE
+    with tape:
+        z = VALUE * 2.0
+    assert tape.gradient(y, VALUE) is None
+    assert tape.gradient(z, VALUE) is None
+    assert tape.gradient(y, VARIABLE) is not None
+
+
+def test_more_tapes_than_a_tensor_has_marks_for():
+    tapes = [tf.GradientTape() for _ in range(70)]
+    for tape in tapes:
+        tape.__enter__()
+    tapes[-1].watch(VALUE)
+    y = VARIABLE * VALUE
+    for tape in reversed(tapes):
+        tape.__exit__(None, None, None)
+    assert tapes[-1].gradient(y, VALUE) is not None
+    assert all(tape.gradient(y, VALUE) is None for tape in tapes[:-1])
