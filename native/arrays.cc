@@ -123,12 +123,14 @@ Tensor* copy_array(PyObject* array, DType dtype) {
   PyArray_Descr* d = np_dtypes[static_cast<int>(dtype)];
   if (PyArray_ISCARRAY_RO(a) && PyArray_DESCR(a)->type_num == d->type_num) {
     std::memcpy(t->data, PyArray_DATA(a), static_cast<size_t>(t->bytes()));
+    make_truths(t.get());
     return t.leak();
   }
   Py_INCREF(d);
   const Ref view(PyArray_NewFromDescr(&PyArray_Type, d, s->rank, reinterpret_cast<npy_intp*>(s->dims), nullptr, t->data,
                                       NPY_ARRAY_CARRAY, nullptr));
   if (PyArray_CopyInto(array_of(view), a) < 0) throw PythonError();
+  make_truths(t.get());
   return t.leak();
 }
 
@@ -246,7 +248,9 @@ Tensor* from_array(PyObject* value, DType dtype) {
   Py_INCREF(d);
   Ref a(PyArray_FromAny(value, d, 0, 0, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED |
                                             NPY_ARRAY_FORCECAST, nullptr));
-  if (PyArray_NBYTES(array_of(a)) < 1024) return copy_array(a.get(), dtype);
+  const auto* data = static_cast<const char*>(PyArray_DATA(array_of(a)));
+  const int64_t bytes = PyArray_NBYTES(array_of(a));
+  if (bytes < 1024 || (dtype == DType::kBool && !are_truths(data, bytes))) return copy_array(a.get(), dtype);
   ShapeRef s = shape_of(array_of(a));
   // Fresh memory (ours alone, except for the caller's own reference to the result) may be updated in place later.
   const bool fresh = PyArray_CHKFLAGS(array_of(a), NPY_ARRAY_OWNDATA | NPY_ARRAY_WRITEABLE) &&

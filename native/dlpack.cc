@@ -181,7 +181,8 @@ Tensor* import_array(const Array& a, void (*release)(void*), void* owner, bool* 
   char* data = static_cast<char*>(a.data) + a.byte_offset;
   const auto bytes = static_cast<size_t>(shape->size * item);
   const int64_t align = is_complex(dtype) ? item / 2 : item;
-  if (dense && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(align) == 0) {
+  const bool usable = dtype != DType::kBool || !dense || are_truths(data, shape->size);
+  if (dense && usable && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(align) == 0) {
     OwnedTensor t(object_tensor(dtype, shape.get(), nullptr));
     t->buffer = Buffer::wrap(data, bytes, false, release, owner);  // never written to: its owner sees it too
     t->data = data;
@@ -192,6 +193,7 @@ Tensor* import_array(const Array& a, void (*release)(void*), void* owner, bool* 
   char* to = t->data;
   if (dense) std::memcpy(to, data, bytes);
   else gather(a, 0, data, item, to);
+  make_truths(t);
   return t;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "arrays.h"
@@ -483,6 +484,23 @@ Tensor* new_tensor(DType dtype, Shape* shape) {
 Tensor* new_tensor(DType dtype, int rank, const int64_t* dims) {
   ShapeRef s(rank, dims);
   return new_tensor(dtype, s.get());
+}
+
+bool are_truths(const char* data, int64_t n) {
+  uint64_t seen = 0;
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, data + i, 8);
+    seen |= eight;
+  }
+  for (; i < n; ++i) seen |= static_cast<uint8_t>(data[i]);
+  return (seen & 0xfefefefefefefefe) == 0;
+}
+
+void make_truths(Tensor* t) {
+  if (t->dtype != DType::kBool || are_truths(t->data, t->size())) return;
+  for (int64_t i = 0; i < t->size(); ++i) t->data[i] = t->data[i] != 0;
 }
 
 Tensor* object_tensor(DType dtype, Shape* shape, PyObject* payload) {

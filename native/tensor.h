@@ -46,6 +46,10 @@ int64_t next_tensor_id();
 // allocation that fails throws ResourceExhausted.
 Tensor* new_tensor(DType dtype, Shape* shape);          // retains shape
 Tensor* new_tensor(DType dtype, int rank, const int64_t* dims);
+
+// Truth values from elsewhere may be any byte but 0, where kernels, and C++, count on 1.
+bool are_truths(const char* data, int64_t n);           // whether all bytes are 0 or 1
+void make_truths(Tensor* t);                            // in place; other dtypes stay as they are
 Tensor* view_tensor(Tensor* of, Shape* shape, int64_t first_element = 0);  // shares of's buffer; same dtype
 // Makes t, whose memory nobody else sees, a fresh tensor over it: a new reference, uninitialised. False: somebody may
 // still ask for t itself.

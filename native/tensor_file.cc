@@ -54,7 +54,10 @@ PyObject* read_tensor(PyObject*, PyObject* args) {
       ReleaseGil gil(t->bytes());
       got = read_summed(file, offset, t->data, t->bytes(), &crc);
     }
-    if (got == t->bytes()) return Py_BuildValue("NI", t.leak(), crc);
+    if (got == t->bytes()) {
+      make_truths(t.get());
+      return Py_BuildValue("NI", t.leak(), crc);
+    }
     if (got < 0) PyErr_SetFromErrno(PyExc_OSError);
     else PyErr_Format(PyExc_EOFError, "the file ends %lld bytes early", static_cast<long long>(t->bytes() - got));
     throw PythonError();
