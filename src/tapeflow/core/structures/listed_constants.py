@@ -40,8 +40,13 @@ def _kinds(value: Any) -> set[type] | None:
         return found
     if not found <= {list, tuple}:
         return None
-    parts = [_kinds(each) for each in value]
-    return None if None in parts else set().union(*parts)  # type: ignore[arg-type]
+    leaves: set[type] = set()
+    for each in value:
+        kinds = _kinds(each)
+        if kinds is None:
+            return None
+        leaves |= kinds
+    return leaves
 
 
 def _as_array(value: Any) -> Any:
