@@ -492,10 +492,53 @@ Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed,
   return to_tensor(value, DType::kInvalid);
 }
 
+namespace {
+
+// Whether store_scalar writes a Python number as an element of dtype d without an error.
+bool stores(PyObject* number, DType d) {
+  if (PyFloat_CheckExact(number)) return is_floating(d);
+  if (PyBool_Check(number)) return true;
+  if (!PyLong_CheckExact(number) || d == DType::kBool) return false;
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(number, &overflow);
+  return !overflow && (d != DType::kInt32 || (v >= INT32_MIN && v <= INT32_MAX));
+}
+
+OwnedTensor list_of_numbers(PyObject* list, DType want) {
+  const Critical alone(list);
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+  if (n == 0) return {};
+  PyObject** items = PySequence_Fast_ITEMS(list);
+  const PyTypeObject* type = Py_TYPE(items[0]);
+  if (type != &PyFloat_Type && type != &PyLong_Type) return {};
+  const DType d = want == DType::kInvalid ? natural(kind_of(items[0])) : want;
+  if (!has_fast_path(d)) return {};
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (Py_TYPE(items[i]) != type || !stores(items[i], d)) return {};
+  }
+  const ShapeRef s(1, &n);
+  OwnedTensor made(new_tensor(d, s.get()));
+  char* at = made->data;
+  for (Py_ssize_t i = 0; i < n; ++i, at += item_size(d)) store_scalar(items[i], d, at);
+  return made;
+}
+
+}  // namespace
+
+OwnedTensor numbers_to_tensor(PyObject* value, DType want) {
+  if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_of_numbers(value, want);
+  if (!PyFloat_CheckExact(value) && !PyLong_CheckExact(value) && !PyBool_Check(value)) return {};
+  const DType d = want == DType::kInvalid ? natural(kind_of(value)) : want;
+  if (!has_fast_path(d) || !stores(value, d)) return {};
+  const ShapeRef s(Shape::scalar());
+  OwnedTensor made(new_tensor(d, s.get()));
+  store_scalar(value, d, made->data);
+  return made;
+}
+
 DType declared_dtype(PyObject* value) {
-  if (is_tensor(value)) return reinterpret_cast<Tensor*>(value)->dtype;
-  if (is_cell(value)) return reinterpret_cast<Variable*>(value)->dtype;
-  if (!is_variable(value)) return DType::kInvalid;
+  const DType at_hand = dtype_at_hand(value);
+  if (at_hand != DType::kInvalid || !is_variable(value)) return at_hand;
   // The class says what reading gives, and of which dtype; what it runs may drop the list that holds it.
   const Ref owned = Ref::share(value);
   try {

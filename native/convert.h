@@ -1,6 +1,6 @@
 // Python values -> tensors, with TensorFlow's inference and strictness.
 #pragma once
-#include "tensor.h"
+#include "owned_tensor.h"
 
 namespace tapeflow {
 
@@ -13,6 +13,11 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too = false);
 // become the preferred one if they can; lists, and arrays beside lists, only where their own is not allowed. An array whose
 // numbers integers of the preferred dtype cannot hold keeps its own.
 Tensor* to_tensor_preferring(PyObject* value, DType preferred, uint64_t allowed, bool beside_lists);
+
+// What to_tensor makes of a Python float, int or bool, or of a list or tuple of such floats or ints alone; none of a
+// subclass. kInvalid: of the dtype that they have by themselves. Null, without an exception, for other values, and where
+// it would be an error or an int64 that was not asked for. Runs no Python code.
+OwnedTensor numbers_to_tensor(PyObject* value, DType want);
 
 // The dtype `value` would have, if that is seen at a glance (tensor, variable, NumPy array or scalar); else kInvalid.
 DType declared_dtype(PyObject* value);

@@ -18,6 +18,8 @@ namespace tapeflow {
 
 namespace {
 
+bool is_list(PyObject* v) { return PyList_Check(v) || PyTuple_Check(v); }
+
 // -- one call --------------------------------------------------------------------------------------
 
 class Call {
@@ -246,7 +248,6 @@ class Call {
     return_checked(var, resolved);
   }
 
-  static bool is_list(PyObject* v) { return PyList_Check(v) || PyTuple_Check(v); }
   static bool empty_list(PyObject* v) { return is_list(v) && PySequence_Fast_GET_SIZE(v) == 0; }
   bool has_lists() const { return std::any_of(values_.begin(), values_.end(), is_list); }
 
@@ -449,6 +450,55 @@ PyObject* fast_call(OpDef* op, PyObject* const* args, size_t nargs) {
   return reinterpret_cast<PyObject*>(out);
 }
 
+// The same where some inputs are variables, Python numbers or lists of them, each of which is made the tensor that
+// Call::convert makes of it. Null without an exception: not such a call.
+PyObject* fast_call_of_values(OpDef* op, PyObject* const* args, size_t nargs) {
+  const auto& specs = *op->inputs;
+  const size_t n = specs.size();
+  if (!op->simple || n == 0 || n > kFastInputs || nargs < n || nargs > n + op->attrs->size()) return nullptr;
+  if (thread_state.graph_scope > 0 || thread_state.device != 0 || promotion.ops) return nullptr;
+  DType types[8] = {};
+  bool all_tensors = true;
+  for (size_t i = 0; i < n; ++i) {
+    const Arg& a = specs[i];
+    const DType have = dtype_at_hand(args[i]);
+    all_tensors = all_tensors && is_tensor(args[i]);
+    if (have == DType::kInvalid) continue;
+    if (a.type_var < 0) {
+      if (have != a.fixed) return nullptr;
+    } else if (types[a.type_var] == DType::kInvalid) {
+      types[a.type_var] = have;
+    } else if (types[a.type_var] != have) {
+      return nullptr;
+    }
+  }
+  if (all_tensors) return nullptr;
+  OwnedTensor made[kFastInputs];
+  PyObject* ready[kFastInputs + kMaxAttrs];
+  for (size_t i = 0; i < n; ++i) {  // numbers first: they are as good later, where reading a variable is seen by tapes
+    const Arg& a = specs[i];
+    ready[i] = args[i];
+    if (dtype_at_hand(args[i]) != DType::kInvalid) continue;
+    DType want = a.fixed;
+    if (a.type_var >= 0) {
+      const TypeVar& var = (*op->type_vars)[static_cast<size_t>(a.type_var)];
+      want = types[a.type_var];
+      if (want == DType::kInvalid && var.preferred && !is_list(args[i])) want = var.first;
+    }
+    made[i] = numbers_to_tensor(args[i], want);
+    if (!made[i]) return nullptr;
+    if (a.type_var >= 0) types[a.type_var] = made[i]->dtype;
+    ready[i] = reinterpret_cast<PyObject*>(made[i].get());
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (made[i] || is_tensor(args[i])) continue;
+    made[i] = read_variable(reinterpret_cast<Variable*>(args[i]));
+    ready[i] = reinterpret_cast<PyObject*>(made[i].get());
+  }
+  std::copy(args + n, args + nargs, ready + n);
+  return fast_call(op, ready, nargs);
+}
+
 }  // namespace
 
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
@@ -464,6 +514,7 @@ PyObject* call_op(OpDef* op, PyObject* const* args, size_t nargs, PyObject* kwna
   return guarded(op, [&] {
     if (!kwnames) {
       if (PyObject* r = fast_call(op, args, nargs)) return r;
+      if (PyObject* r = fast_call_of_values(op, args, nargs)) return r;
     }
     return Call(op).run(args, nargs, kwnames, false);
   });

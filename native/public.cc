@@ -20,6 +20,7 @@ struct PublicFunction {
   PyObject* inner;
   Py_ssize_t name_index;  // position of the parameter `name`; -1: none, or keyword only
   Shared<bool> scoped, asked;  // whether it has a scope of its own in a graph; whether that is known
+  bool passes_tensors;    // what it makes of a tensor alone is that tensor
   bool internal;          // called by the package: neither named nor dispatched, it only keeps tracebacks short
   PyObject* dict;
   PyObject* weakrefs;
@@ -139,6 +140,10 @@ PyObject* dispatched(PyObject* o, PyObject* const* args, size_t nargsf, PyObject
 }
 
 PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* names) {
+  if (self_of(o)->passes_tensors && !names && PyVectorcall_NARGS(nargsf) == 1 &&
+      PyObject_TypeCheck(args[0], TensorBaseType)) {
+    return Py_NewRef(args[0]);
+  }
   check_stack("a public function");
   PyObject* r = thread_state.graph_scope > 0 && !self_of(o)->internal &&
                         (names_nodes(self_of(o), args, PyVectorcall_NARGS(nargsf), names) || has_scope(self_of(o)))
@@ -153,16 +158,18 @@ PyObject* call(PyObject* o, PyObject* const* args, size_t nargsf, PyObject* name
 }
 
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
-  const char* keywords[] = {"function", "internal", nullptr};
+  const char* keywords[] = {"function", "internal", "passes_tensors", nullptr};
   PyObject* inner;
-  int internal = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p", const_cast<char**>(keywords), &inner, &internal)) return nullptr;
+  int internal = 0, passes_tensors = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pp", const_cast<char**>(keywords), &inner, &internal,
+                                   &passes_tensors)) return nullptr;
   if (!PyCallable_Check(inner)) return PyErr_Format(PyExc_TypeError, "%R is not callable", inner);
   Ref made(type->tp_alloc(type, 0));
   auto* f = self_of(made.get());
   f->vectorcall = entry<call>;
   f->inner = Py_NewRef(inner);
   f->internal = internal;
+  f->passes_tensors = passes_tensors;
   f->name_index = find_name(inner);
   f->dict = PyDict_New();
   bool ok = f->dict != nullptr;

@@ -108,6 +108,13 @@ inline bool quick(const Operator& f, PyObject* x, PyObject* y) {
          !(promotion.operators && (tensor(x)->dict || tensor(y)->dict));  // weak ones are marked there
 }
 
+// Whether == and != are the op's alone: a tensor or a variable beside one of the same dtype, or beside a Python number.
+inline bool comparable(const Operator& f, PyObject* x, PyObject* y) {
+  if (thread_state.graph_scope > 0 || !f.op || promotion.operators) return false;
+  const DType d = dtype_at_hand(x);
+  return d != DType::kInvalid && (PyFloat_CheckExact(y) || PyLong_CheckExact(y) || dtype_at_hand(y) == d);
+}
+
 template <typename F>
 bool has_slot(PyObject* o, F PyNumberMethods::*slot) {
   PyNumberMethods* n = Py_TYPE(o)->tp_as_number;
@@ -226,6 +233,10 @@ PyObject* tensor_richcompare(PyObject* x, PyObject* y, int how) {
   if (y == Py_None) return PyBool_FromLong(how == Py_NE);
   if (quick(f, x, y) && tensor(x)->shape->same(tensor(y)->shape)) {
     return guarded([&] { return call_binary(f.op, x, y); });
+  }
+  if (comparable(f, x, y)) {
+    PyObject* args[] = {x, y, Py_False};  // incompatible_shape_error
+    return guarded([&] { return call_op(f.op, args, 3, nullptr); });
   }
   if (defers(y)) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&]() -> PyObject* {

@@ -77,6 +77,12 @@ inline bool is_cell(PyObject* o) {
   return !v->by_class && v->dtype != DType::kInvalid;
 }
 
+// The dtype of a tensor, or of the cell of a variable; kInvalid for other values.
+inline DType dtype_at_hand(PyObject* o) {
+  if (is_tensor(o)) return reinterpret_cast<Tensor*>(o)->dtype;
+  return is_cell(o) ? reinterpret_cast<Variable*>(o)->dtype : DType::kInvalid;
+}
+
 // The tensor that stands for v as an input of type resource. Borrowed.
 Tensor* handle_of(Variable* v);
 

@@ -18,7 +18,7 @@ from tapeflow.core.annotations import ShapeLike
 from tapeflow.core.dtypes import DType, as_dtype
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
-from tapeflow.core.public import tensor_function
+from tapeflow.core.public import computes_tensors, passing_tensors, tensor_function
 from tapeflow.core.structures import structure
 from tapeflow.core.structures.listed_constants import constant_of_list
 from tapeflow.core.tensor_shape import Dimension, TensorShape
@@ -76,7 +76,8 @@ def is_registered(value: Any) -> bool:
 
 
 @api(v2="convert_to_tensor")
-@tensor_function
+@computes_tensors
+@passing_tensors
 def convert_to_tensor(
     value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
 ) -> _native.Tensor:
@@ -140,11 +141,20 @@ def int_array(numbers: Sequence[int]) -> np.ndarray:
     Raises:
         ValueError: a number that 64 bits cannot hold.
     """
-    if all(-(2**31) <= n < 2**31 for n in numbers):
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    if -(2**31) <= least and most < 2**31:
         return np.array(numbers, np.int32)
-    if all(-(2**63) <= n < 2**63 for n in numbers):
+    if -(2**63) <= least and most < 2**63:
         return np.array(numbers, np.int64)
     raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
+
+
+def ints(numbers: Sequence[Any]) -> Sequence[int] | np.ndarray | None:
+    """A list of Python ints as a vector that any op takes; None where it holds other things."""
+    for n in numbers:
+        if type(n) is not int:
+            return int_array(numbers) if all(isinstance(n, int) for n in numbers) else None
+    return numbers or int_array(numbers)
 
 
 @api(v1="convert_to_tensor")

@@ -21,12 +21,19 @@ if TYPE_CHECKING:
         """The same function, with the package's own frames left out of the traceback of an exception."""
         return function
 
+    def passing_tensors(function: F) -> F:
+        """The same, for a function whose result for a tensor alone is that tensor."""
+        return function
+
     def boundary(function: F) -> F:
         """The same, for hooks, methods and functions that take no part in dispatch and naming."""
         return function
 
 else:
     public = _native.PublicFunction
+
+    def passing_tensors(function: F) -> F:
+        return _native.PublicFunction(function, passes_tensors=True)
 
     def boundary(function: F) -> F:
         return _native.PublicFunction(function, True)

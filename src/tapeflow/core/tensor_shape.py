@@ -137,8 +137,9 @@ class TensorShape:
 
     def is_compatible_with(self, other: Any) -> bool:
         """Whether some shape agrees with both."""
-        mine, others = self.sizes, _dimensions(other)
-        if mine is None or others is None:
+        mine = self.sizes
+        others = other.sizes if type(other) is TensorShape else _dimensions(other)
+        if mine == others or mine is None or others is None:
             return True
         return len(mine) == len(others) and all(
             a == b or a is None or b is None for a, b in zip(mine, others, strict=True)

@@ -12,7 +12,7 @@ from tapeflow._native import EagerTensor
 from tapeflow.api import api
 from tapeflow.core import context, dtypes
 from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
-from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.convert import convert_to_tensor, int_array, ints
 from tapeflow.core.dtensor import placed
 from tapeflow.core.dtensor.layout import Layout
 from tapeflow.core.errors import InvalidArgumentError
@@ -92,8 +92,9 @@ def _as_dims(shape: Any, integers: bool = False):
     With `integers`, raises TypeError for a list of other numbers, which `Fill` refuses with another error.
     """
     if isinstance(shape, (list, tuple)):
-        if all(isinstance(d, int) for d in shape):
-            return int_array(shape)
+        vector = ints(shape)
+        if vector is not None:
+            return vector
         dims = convert_to_tensor(shape, dtype_hint=dtypes.int32)
         if integers and not dims.dtype.is_integer:
             whole = all(isinstance(d, int) or (isinstance(d, float) and d.is_integer()) for d in shape)
@@ -190,6 +191,8 @@ _CONSTANTS: dict = {}
 
 
 def _constant(value: int, dtype: Any):
+    if dtype is dtypes.float32:
+        return float(value)
     dtype = dtypes.as_dtype(dtype)
     key = value, dtype
     if key not in _CONSTANTS:

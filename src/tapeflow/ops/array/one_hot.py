@@ -120,6 +120,8 @@ def one_hot(
            [0., 0., 1.],
            [0., 0., 0.]], dtype=float32)>
     """
+    if on_value is off_value is dtype is None:
+        return OneHot(indices, depth, 1.0, 0.0, -1 if axis is None else axis)
     given = [
         None if v is None else convert_to_tensor(v, dtype_hint=dtype).dtype
         for v in (on_value, off_value)

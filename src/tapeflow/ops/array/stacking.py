@@ -116,7 +116,12 @@ def stack(values: Any, axis=0, name: str | None = "stack"):
         return convert_to_tensor(values)
     if not isinstance(values, (list, tuple)):
         values = unstack(values) if hasattr(values, "dtype") else list(values)
-    first = next((v for v in values if hasattr(v, "shape")), None)
+    first = None
+    for first in values:
+        if hasattr(first, "shape"):
+            break
+    else:
+        first = None
     if (axis == 0 or not values) and not isinstance(first, (_native.Tensor, _native.Variable)):
         try:
             return convert_to_tensor(values)  # of the dtype that holds all of them, not of the first one's

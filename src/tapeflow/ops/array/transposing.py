@@ -170,7 +170,7 @@ def transpose(a: TensorLike, perm: TensorLike | None = None, conjugate: bool = F
             range_ = _ranges().range
             perm = range_(Rank(a) - 1, -1, -1)
         else:
-            perm = np.arange(rank - 1, -1, -1, dtype=np.int32)
+            perm = [*range(rank - 1, -1, -1)]
     return ConjugateTranspose(a, perm) if conjugate else Transpose(a, perm)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, DTypeLike, ShapeLike, Tensor, TensorLike
-from tapeflow.core.convert import convert_to_tensor, int_array
+from tapeflow.core.convert import convert_to_tensor, int_array, ints
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.ops import batching, shapes
@@ -66,9 +66,8 @@ def sizes_of_shape(shape) -> tuple[int, ...]:
 def shape_tensor(shape: ShapeLike):
     """The shape argument of a random function (integers, a TensorShape, a list with tensors) as an input."""
     if isinstance(shape, (list, tuple)):
-        if all(isinstance(d, int) for d in shape):
-            return int_array(shape)
-        return convert_to_tensor(shape, dtype_hint=dtypes.int32)
+        vector = ints(shape)
+        return convert_to_tensor(shape, dtype_hint=dtypes.int32) if vector is None else vector
     if hasattr(shape, "as_list"):
         return int_array(shape.as_list())
     return shape if hasattr(shape, "dtype") else convert_to_tensor(shape)
