@@ -85,7 +85,8 @@ def test_lists_of_numbers_are_vectors(index):
 def test_shapes_of_all_kinds(make):
     for shape in ([2, 3], (2, 3), tf.TensorShape([2, 3]), np.array([2, 3]), tf.constant([2, 3]), [tf.constant(2), 3]):
         assert make(shape).shape == (2, 3)
-    assert make([]).shape == () and make([True, 2]).shape == (1, 2)
+    assert make([]).shape == ()
+    assert make([True, 2]).shape == (1, 2)
     for shape in ([-1], [2**40, 2**40], [2**63]):
         with pytest.raises((ValueError, tf.errors.OpError)):
             make(shape)
@@ -93,6 +94,7 @@ def test_shapes_of_all_kinds(make):
 
 def test_a_tensor_alone_is_passed_by_conversion():
     x = tf.constant(1)
-    assert tf.convert_to_tensor(x) is x and tf.convert_to_tensor(value=x) is x
+    assert tf.convert_to_tensor(x) is x
+    assert tf.convert_to_tensor(value=x) is x
     with pytest.raises(ValueError):
         tf.convert_to_tensor(x, tf.float32)

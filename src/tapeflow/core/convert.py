@@ -142,9 +142,9 @@ def int_array(numbers: Sequence[int]) -> np.ndarray:
         ValueError: a number that 64 bits cannot hold.
     """
     least, most = min(numbers, default=0), max(numbers, default=0)
-    if -(2**31) <= least and most < 2**31:
+    if least >= -(2**31) and most < 2**31:
         return np.array(numbers, np.int32)
-    if -(2**63) <= least and most < 2**63:
+    if least >= -(2**63) and most < 2**63:
         return np.array(numbers, np.int64)
     raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
 
