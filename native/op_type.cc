@@ -6,9 +6,10 @@
 
 #include "attrs.h"
 #include "eternal.h"
+#include "guard.h"
 #include "op.h"
 #include "ref.h"
-#include "guard.h"
+#include "widened.h"
 
 namespace tapeflow {
 
@@ -45,6 +46,7 @@ void take_kernels(OpDef* op) {
                  same_attrs ? k.inputs : k.attrs, (same_attrs ? inputs : attrs).c_str());
     throw PythonError();
   }
+  widen_kernels(op);
 }
 
 PyObject* intern(PyObject* s) {

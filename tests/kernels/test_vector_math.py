@@ -6,6 +6,7 @@ import scipy.special
 
 from tapeflow.ops.math import elementwise, trigonometric
 from tapeflow.ops.nn import activation, softplus
+from tapeflow.ops.special import bessel
 from tapeflow.ops.special import functions as special
 
 FUNCTIONS = {
@@ -19,6 +20,25 @@ FUNCTIONS = {
     (trigonometric, "Cos"): np.cos,
     (softplus, "Softplus"): lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
     (special, "Erf"): lambda x: scipy.special.erf(x.astype(np.float64)),
+}
+# Functions that are vectorised for floats alone, and the units in the last place that they may be off.
+OF_FLOATS = {
+    (trigonometric, "Tan"): (np.tan, 5),
+    (trigonometric, "Asin"): (np.arcsin, 5),
+    (trigonometric, "Acos"): (np.arccos, 5),
+    (trigonometric, "Atan"): (np.arctan, 5),
+    (trigonometric, "Sinh"): (np.sinh, 5),
+    (trigonometric, "Cosh"): (np.cosh, 5),
+    (trigonometric, "Asinh"): (np.arcsinh, 5),
+    (trigonometric, "Acosh"): (np.arccosh, 5),
+    (trigonometric, "Atanh"): (np.arctanh, 5),
+    (special, "Erfc"): (scipy.special.erfc, 10),
+    (special, "Erfinv"): (scipy.special.erfinv, 6),
+    (special, "Ndtri"): (scipy.special.ndtri, 6),
+    (bessel, "BesselI0e"): (scipy.special.i0e, 6),
+    (bessel, "BesselI1e"): (scipy.special.i1e, 6),
+    (bessel, "BesselI0"): (scipy.special.i0, 10),
+    (bessel, "BesselI1"): (scipy.special.i1, 10),
 }
 SPECIAL = [
     0.0,
@@ -70,7 +90,33 @@ def test_accuracy(rng, module, name, dtype):
     assert error.max() < 4, f"at {x[finite][error.argmax()]!r}"
 
 
-@pytest.mark.parametrize("name", ["Tanh", "Sin"])
+@pytest.mark.parametrize(("module", "name"), list(OF_FLOATS))
+def test_accuracy_of_floats(rng, module, name):
+    x = arguments(rng, np.float32)
+    if name == "Tan":  # beside its poles a unit of the argument is many of the result
+        x = x[(np.abs(x) < 1e4) | ~np.isfinite(x)]
+    x = np.concatenate([x, rng.uniform(-1, 1, 20_000), 10.0 ** rng.uniform(-38, 0, 2000)]).astype(np.float32)
+    function, limit = OF_FLOATS[module, name]
+    with np.errstate(all="ignore"):
+        truth = function(x.astype(np.float64))
+        expected = truth.astype(np.float32)
+    got = getattr(module, name)(x).numpy()
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(expected))
+    finite = np.isfinite(expected)
+    np.testing.assert_array_equal(got[~finite], expected[~finite])
+    error = np.abs(got[finite] - truth[finite]) / np.spacing(np.abs(expected[finite]))
+    assert error.max() < limit, f"at {x[finite][error.argmax()]!r}"
+
+
+def test_angles_of_all_quadrants(rng):
+    y, x = (np.concatenate([SPECIAL, rng.normal(size=500)]).astype(np.float32) for _ in range(2))
+    got = trigonometric.Atan2(y[:, None], x[None]).numpy()
+    want = np.arctan2(y[:, None].astype(np.float64), x[None].astype(np.float64))
+    np.testing.assert_allclose(got, want, rtol=5e-7, atol=2e-45)
+    np.testing.assert_array_equal(np.signbit(got)[~np.isnan(got)], np.signbit(want)[~np.isnan(got)])
+
+
+@pytest.mark.parametrize("name", ["Tanh", "Sin", "Tan", "Asin", "Atan", "Sinh", "Asinh", "Atanh"])
 def test_negative_zero(name):
     assert np.signbit(getattr(trigonometric, name)(np.float32(-0.0)).numpy())
 

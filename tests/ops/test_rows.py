@@ -168,9 +168,16 @@ def test_every_dtype_of_the_schema_runs(row, sample):
                 row.call_python(*inputs, **sample.attrs)
             continue
         python = leaves(row.call_python(*inputs, **sample.attrs))
-        for a, b in zip(got, python, strict=True):
+        for i, (a, b) in enumerate(zip(got, python, strict=True)):
             assert a.dtype == b.dtype
-            close(a, b, dtype)
+            try:
+                close(a, b, dtype)
+            except AssertionError:
+                if dtype not in (tf.float16, tf.bfloat16) or int(dtype) not in row.native_dtypes():
+                    raise
+                # Computed in float, and rounded once: what rounding at every step gives may be far off.
+                floats = [in_dtype(v, tf.float32) if k in at else v for k, v in enumerate(inputs)]
+                close(a, leaves(row.call_python(*floats, **sample.attrs))[i], dtype)
 
 
 def float_inputs(sample):

@@ -4,7 +4,7 @@
 
 #include "../accumulate.h"
 #include "division.h"
-#include "vector_math.h"
+#include "special_math.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
@@ -147,7 +147,8 @@ void register_transcendental() {
              double>("Xlogy");
   add_binary<[]<typename T>(T x, T y) { return x == 0 ? T(0) : x * log1p(y); }, kCostly, float,
              double>("Xlog1py");
-  add_binary<[](auto y, auto x) { return std::atan2(y, x); }, kLibrary, float, double>("Atan2");
+  add_binary<[](auto y, auto x) { return atan2(y, x); }, kCostly, float>("Atan2");
+  add_binary<[](auto y, auto x) { return std::atan2(y, x); }, kLibrary, double>("Atan2");
   register_kernel("Pow", {DType::kFloat32}, float_power);
   register_loops("Pow", DType::kFloat32,
                  {2, {DType::kFloat32, DType::kFloat32}, DType::kFloat32,

@@ -38,6 +38,10 @@ template <typename To, typename From> void add_cast_loops() {
                   {unary_row<kConvert<To, From>, From>}, kCastCost<To, From>, nullptr, unary_single<kConvert<To, From>, From>});
 }
 
+bool narrow(KernelCall& c, DType to) {
+  return map_unary(c, to, cost<float>(kCheap), loops_of(text("Cast ", dtype_name(to)), DType::kFloat32)->rows[0]);
+}
+
 template <typename From> bool cast(KernelCall& c, const CastAttrs& attrs) {
   const DType to = attrs.DstT.type();
   if (to == DTypeOf<From>::value) {
@@ -53,6 +57,8 @@ template <typename From> bool cast(KernelCall& c, const CastAttrs& attrs) {
     case DType::kInt64: return cast_to<int64_t, From>(c);
     case DType::kUInt8: return cast_to<uint8_t, From>(c);
     case DType::kBool: return cast_to<bool, From>(c);
+    case DType::kFloat16:
+    case DType::kBFloat16: return std::is_same_v<From, float> && !attrs.Truncate.b() && narrow(c, to);
     default: return false;
   }
 }

@@ -3,7 +3,7 @@
 
 #include "elementwise_rows.h"
 #include "simd.h"
-#include "vector_math.h"
+#include "special_math.h"
 
 namespace tapeflow::TAPEFLOW_ISA {
 namespace {
@@ -107,6 +107,25 @@ void register_exponential() {
   add_unary<[](auto x) { return softplus(x); }, kCostly, float, double>("Softplus");
 }
 
+void register_special_functions() {
+  add_trigonometric<[](float x) { return tan_bounded(x); }, [](float x) { return std::tan(x); }>("Tan");
+  add_unary<[](auto x) { return asin(x); }, kModerate, float>("Asin");
+  add_unary<[](auto x) { return acos(x); }, kModerate, float>("Acos");
+  add_unary<[](auto x) { return atan(x); }, kModerate, float>("Atan");
+  add_unary<[](auto x) { return sinh(x); }, kCostly, float>("Sinh");
+  add_unary<[](auto x) { return cosh(x); }, kCostly, float>("Cosh");
+  add_unary<[](auto x) { return asinh(x); }, kCostly, float>("Asinh");
+  add_unary<[](auto x) { return acosh(x); }, kCostly, float>("Acosh");
+  add_unary<[](auto x) { return atanh(x); }, kCostly, float>("Atanh");
+  add_unary<[](auto x) { return erfc(x); }, kCostly, float>("Erfc");
+  add_unary<[](auto x) { return erfinv(x); }, kCostly, float>("Erfinv");
+  add_unary<[](auto x) { return ndtri(x); }, kCostly, float>("Ndtri");
+  add_unary<[](auto x) { return bessel_i0e(x); }, kCostly, float>("BesselI0e");
+  add_unary<[](auto x) { return bessel_i1e(x); }, kCostly, float>("BesselI1e");
+  add_unary<[](auto x) { return undamped(bessel_i0e(x), x); }, kCostly, float>("BesselI0");
+  add_unary<[](auto x) { return undamped(bessel_i1e(x), x); }, kCostly, float>("BesselI1");
+}
+
 void register_library_functions() {
   add_trigonometric<[](float x) { return sin_bounded(x); }, [](float x) { return std::sin(x); }>(
       "Sin");
@@ -116,16 +135,16 @@ void register_library_functions() {
   add_unary<[](auto x) { return std::cos(x); }, kLibrary, double>("Cos");
   add_unary<[](auto x) { return erf(x); }, kCostly, float>("Erf");
   add_unary<[](auto x) { return std::erf(x); }, kLibrary, double>("Erf");
-  add_unary<[](auto x) { return std::erfc(x); }, kLibrary, float, double>("Erfc");
-  add_unary<[](auto x) { return std::tan(x); }, kLibrary, float, double>("Tan");
-  add_unary<[](auto x) { return std::asin(x); }, kLibrary, float, double>("Asin");
-  add_unary<[](auto x) { return std::acos(x); }, kLibrary, float, double>("Acos");
-  add_unary<[](auto x) { return std::atan(x); }, kLibrary, float, double>("Atan");
-  add_unary<[](auto x) { return std::sinh(x); }, kLibrary, float, double>("Sinh");
-  add_unary<[](auto x) { return std::cosh(x); }, kLibrary, float, double>("Cosh");
-  add_unary<[](auto x) { return std::asinh(x); }, kLibrary, float, double>("Asinh");
-  add_unary<[](auto x) { return std::acosh(x); }, kLibrary, float, double>("Acosh");
-  add_unary<[](auto x) { return std::atanh(x); }, kLibrary, float, double>("Atanh");
+  add_unary<[](auto x) { return std::erfc(x); }, kLibrary, double>("Erfc");
+  add_unary<[](auto x) { return std::tan(x); }, kLibrary, double>("Tan");
+  add_unary<[](auto x) { return std::asin(x); }, kLibrary, double>("Asin");
+  add_unary<[](auto x) { return std::acos(x); }, kLibrary, double>("Acos");
+  add_unary<[](auto x) { return std::atan(x); }, kLibrary, double>("Atan");
+  add_unary<[](auto x) { return std::sinh(x); }, kLibrary, double>("Sinh");
+  add_unary<[](auto x) { return std::cosh(x); }, kLibrary, double>("Cosh");
+  add_unary<[](auto x) { return std::asinh(x); }, kLibrary, double>("Asinh");
+  add_unary<[](auto x) { return std::acosh(x); }, kLibrary, double>("Acosh");
+  add_unary<[](auto x) { return std::atanh(x); }, kLibrary, double>("Atanh");
   add_unary<[](auto x) { return log_gamma(x); }, kLibrary, float, double>("Lgamma");
   add_unary<[](auto x) { return digamma(x); }, kLibrary, float, double>("Digamma");
 }
@@ -135,6 +154,7 @@ void register_library_functions() {
 void register_unary() {
   register_arithmetic();
   register_exponential();
+  register_special_functions();
   register_library_functions();
 }
 

@@ -225,15 +225,19 @@ TAPEFLOW_INLINE float sin_bounded(float x) {
 }
 TAPEFLOW_INLINE float cos_bounded(float x) { return sin_quarters(x, 1); }
 
+// erf a for 0 <= a <= 1.
+TAPEFLOW_INLINE float erf_of_unit(float a) {
+  return a * polynomial(a * a, 1.12837917f, -0.376126258f, 0.112835851f, -0.026853812f, 0.00518832773f,
+                        -0.000801019403f, 7.85386266e-5f);
+}
+
 TAPEFLOW_INLINE float erf(float x) {
-  const float a = at_most(magnitude(x), 4.0f), z = a * a;
-  const float small = a * polynomial(z, 1.12837917f, -0.376126258f, 0.112835851f, -0.026853812f,
-                                     0.00518832773f, -0.000801019403f, 7.85386266e-5f);
+  const float a = at_most(magnitude(x), 4.0f);
   // -log(1 - erf(a)) on [1, 4]
   const float large = 1 - exp(-polynomial(a, -0.000196665883f, 1.12962207f, 0.633124995f,
                                           0.108534354f, -0.0252948914f, 0.00424525988f,
                                           -0.000453053003f, 2.3576263e-5f, -1.3063434e-7f));
-  return with_sign(a < 1 ? small : large, x);
+  return with_sign(a < 1 ? erf_of_unit(a) : large, x);
 }
 
 // x^y for finite x and y, in double precision.
