@@ -1,14 +1,11 @@
-"""Distributions that are made of others: mixtures, independent ones as one, and transformed ones."""
+"""Distributions that are made of others: mixtures, and independent ones as one."""
 
 from __future__ import annotations
 
-from tapeflow.contrib.distributions.bijectors import Identity
-from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.joining import concat
-from tapeflow.ops.array.layout import reshape
+from tapeflow.ops.array.layout import expand_dims, reshape
 from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.stacking import stack
@@ -24,10 +21,10 @@ from tapeflow.v1.distributions.continuous import mixed_seed
 from tapeflow.v1.distributions.discrete import Categorical
 from tapeflow.v1.distributions.divergence import RegisterKL, kl_divergence
 
-__all__ = ["Independent", "Mixture", "MixtureSameFamily", "TransformedDistribution"]
+__all__ = ["Independent", "Mixture", "MixtureSameFamily", "beside_events"]
 
 
-def _beside_events(x, rank):
+def beside_events(x, rank):
     """`x` with so many more axes of size 1 behind it."""
     for _ in range(rank):
         x = x[..., None]
@@ -118,22 +115,25 @@ class _Mixed(Distribution):
 
     def _variance(self):
         means, variances = self._of_components("mean"), self._of_components("variance")
-        return self._weighted(variances + square(means)) - square(self._weighted(means))
+        center = expand_dims(self._weighted(means), -1 - self._rank)
+        return self._weighted(variances) + self._weighted(square(means - center))
 
     def _weighted(self, values):
         """Values [..., batch, components, event], weighted by the probabilities of components."""
-        weights = _beside_events(self._mixing_probs(), self._rank)
+        weights = beside_events(self._mixing_probs(), self._rank)
         return reduce_sum(weights * values, -1 - self._rank)
 
-    def _sample_n(self, n, seed=None):
-        # One choice for each distribution of the batch, also where all share their weights.
+    def _chosen(self, n, seed=None):
+        """[n, batch]: one choice for each distribution of the batch, also where all share their weights."""
         logits = self._mixing().logits
-        count = shape_of(logits)[-1:]
-        wide = logits + zeros(concat([self.batch_shape_tensor(), count], 0), logits.dtype)
-        chosen = Categorical(logits=wide).sample(n, seed=mixed_seed(seed, "mixture"))
+        wide = logits + zeros(concat([self.batch_shape_tensor(), shape_of(logits)[-1:]], 0), logits.dtype)
+        return Categorical(logits=wide).sample(n, seed=seed)
+
+    def _sample_n(self, n, seed=None):
+        chosen = self._chosen(n, mixed_seed(seed, "mixture"))
         values = self._samples(n, seed)
-        mask = _beside_events(one_hot(chosen, count[0], dtype=values.dtype), self._rank)
-        return reduce_sum(mask * values, -1 - self._rank)
+        mask = one_hot(chosen, self._mixing().event_size, dtype=values.dtype)
+        return reduce_sum(beside_events(mask, self._rank) * values, -1 - self._rank)
 
     def _log_prob(self, x):
         return reduce_logsumexp(self._log_probs(x) + log_softmax(self._mixing().logits), -1)
@@ -259,86 +259,6 @@ class Mixture(_Mixed):
         """A lower bound of the entropy: the weighted mean of the components' entropies."""
         found = stack([d.entropy() for d in self._components], -1)
         return reduce_sum(found * self._mixing_probs(), -1)
-
-
-class TransformedDistribution(Distribution):
-    """What a bijector makes of the values of a distribution.
-
-    Args:
-      distribution: the base.
-      bijector: the transformation; None: none.
-      batch_shape, event_shape: shapes that the base, then of one scalar, is repeated to.
-    """
-
-    def __init__(
-        self, distribution, bijector=None, batch_shape=None, event_shape=None, validate_args: bool = False,
-        name: str | None = None,
-    ):  # fmt: skip
-        given = dict(locals())
-        if batch_shape is not None or event_shape is not None:
-            distribution = _repeated(distribution, batch_shape, event_shape)
-        self._inner, self._bijector = distribution, Identity() if bijector is None else bijector
-        super().__init__(
-            distribution.dtype, distribution.reparameterization_type, validate_args,
-            distribution.allow_nan_stats, given,
-            name=name or self._bijector.name + _plain_name(distribution),
-        )  # fmt: skip
-
-    distribution = property(lambda self: self._inner)
-    bijector = property(lambda self: self._bijector)
-    batch_shape = property(lambda self: self._inner.batch_shape)
-
-    def _event_shape(self):
-        return self._bijector.forward_event_shape(self._inner.event_shape)
-
-    def _batch_shape_tensor(self):
-        return self._inner.batch_shape_tensor()
-
-    def _event_shape_tensor(self):
-        return convert_to_tensor(self.event_shape.as_list())
-
-    def _sample_n(self, n, seed: int | None = None):
-        return self._bijector.forward(self._inner.sample(n, seed=seed))
-
-    def _log_prob(self, y):
-        x = self._bijector.inverse(y)
-        volume = self._bijector.inverse_log_det_jacobian(y, self.event_shape.rank)
-        return self._inner.log_prob(x) + volume
-
-    def _cdf(self, y):
-        return self._inner.cdf(self._bijector.inverse(y))
-
-    def _survival_function(self, y):
-        return self._inner.survival_function(self._bijector.inverse(y))
-
-    def _quantile(self, p):
-        return self._bijector.forward(self._inner.quantile(p))
-
-    def _mean(self):
-        if not self._bijector.is_constant_jacobian:
-            raise NotImplementedError("mean is not implemented for non-affine bijectors")
-        return self._bijector.forward(self._inner.mean())
-
-    def _entropy(self):
-        if not self._bijector.is_constant_jacobian:
-            raise NotImplementedError("entropy is not implemented for non-affine bijectors")
-        at = self._inner.mean()
-        return self._inner.entropy() + self._bijector.forward_log_det_jacobian(
-            at, self._inner.event_shape.rank
-        )
-
-
-def _repeated(distribution, batch_shape, event_shape):
-    """A scalar distribution as independent ones of these shapes."""
-    if distribution.batch_shape.rank or distribution.event_shape.rank:
-        raise ValueError("Only a distribution of one scalar can be repeated to other shapes")
-    sizes = [*(batch_shape or ()), *(event_shape or ())]
-    parameters = {
-        key: value for key, value in distribution.parameters.items()
-        if key not in ("validate_args", "allow_nan_stats", "name", "dtype") and value is not None
-    }  # fmt: skip
-    wide = distribution.copy(**{k: broadcast_to(convert_to_tensor(v), sizes) for k, v in parameters.items()})
-    return Independent(wide, len(event_shape or ()))
 
 
 @RegisterKL(Independent, Independent)

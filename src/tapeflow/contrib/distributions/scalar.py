@@ -8,14 +8,13 @@ import numpy as np
 
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.control.assertions import assert_non_negative
+from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.math.elementwise import abs as abs_
 from tapeflow.ops.math.elementwise import exp, expm1, log, log1p, square
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.trigonometric import atan, sigmoid, tan
 from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.random.functions import gamma as random_gamma
@@ -26,9 +25,11 @@ from tapeflow.ops.special.incomplete import igammac
 from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
 from tapeflow.v1.distributions.continuous import Gamma, LocScale, numbers
 from tapeflow.v1.distributions.divergence import RegisterKL
+from tapeflow.v1.distributions.softplus import with_changed
 
 __all__ = [
-    "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",
+    "Cauchy", "Chi2", "Chi2WithAbsDf", "HalfNormal", "InverseGamma", "InverseGammaWithSoftplusConcentrationRate",
+    "Kumaraswamy", "Logistic",
 ]  # fmt: skip
 
 
@@ -259,54 +260,10 @@ class Kumaraswamy(_OfQuantiles):
         return self._or_nan((self._one > 1.0) & (self._zero > 1.0), mode, "mode")
 
 
-class Deterministic(Distribution):
-    """One value.
-
-    Args:
-      loc: the value.
-      atol, rtol: how far, absolutely and relatively, what has probability 1 may be from it.
-    """
-
-    def __init__(
-        self, loc, atol=None, rtol=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "Deterministic",
-    ):  # fmt: skip
-        given = dict(locals())
-        self._validate_args = validate_args
-        self._loc = convert_to_tensor(loc)
-        near, times = self._tolerance_of("atol", atol), self._tolerance_of("rtol", rtol)
-        self._tolerance = near + abs_(self._loc) * times
-        self._parts = (self._loc,)
-        super().__init__(
-            self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
-        )
-
-    loc = property(lambda self: self._loc)
-
-    def _tolerance_of(self, name: str, given):
-        found = cast(0 if given is None else given, self._loc.dtype)
-        message = f'Argument "{name}" must be non-negative'
-        return self._checked(found, lambda: assert_non_negative(found, message=message))
-
-    def _sample_n(self, n, seed: int | None = None):
-        return self._loc + zeros(self._wide(n), self.dtype)
-
-    def _prob(self, x):
-        return cast(abs_(x - self._loc) <= self._tolerance, self.dtype)
-
-    def _cdf(self, x):
-        return cast(x >= self._loc - self._tolerance, self.dtype)
-
-    def _entropy(self):
-        return zeros_like(self._loc)
-
-    def _mean(self):
-        return self._loc + zeros_like(self._loc)
-
-    _mode = _mean
-
-    def _variance(self):
-        return zeros_like(self._loc)
+InverseGammaWithSoftplusConcentrationRate = with_changed(
+    InverseGamma, "InverseGammaWithSoftplusConcentrationRate", concentration=softplus, rate=softplus
+)
+Chi2WithAbsDf = with_changed(Chi2, "Chi2WithAbsDf", df=lambda df: floor(abs_(df)))
 
 
 @RegisterKL(HalfNormal, HalfNormal)

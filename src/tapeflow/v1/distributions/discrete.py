@@ -90,9 +90,6 @@ class Bernoulli(Distribution):
         u = random_uniform(self._wide(n), seed=seed, dtype=self.probs.dtype)
         return cast(u < self.probs, self.dtype)
 
-    def _given(self, value: TensorLike):
-        return convert_to_tensor(value)
-
     def _log_prob(self, event: Tensor):
         event = self._checked(
             event,
@@ -153,9 +150,6 @@ class Categorical(Distribution):
             flat = reshape(flat, [-1, shape_of(flat)[-1]])
         drawn = categorical(flat, n, seed=seed, dtype=dtypes.int64)
         return cast(reshape(transpose(drawn), self._wide(n)), self.dtype)
-
-    def _given(self, value: TensorLike):
-        return convert_to_tensor(value)
 
     def _both(self, k: Tensor):
         """Class numbers and logits, broadcast to each other."""
