@@ -127,32 +127,36 @@ class TransformedDistribution(Distribution):
         else:
             self._turn = where(self._rotates, event_rank, 0)
         self._event_axes = range_(self._turn - event_rank, self._turn)
-        self._inner = distribution
+        self._distribution = distribution
         self._bijector = Identity(validate_args=validate_args) if bijector is None else bijector
         super().__init__(
             distribution.dtype, distribution.reparameterization_type, validate_args,
             distribution.allow_nan_stats, given, name=own_name,
         )  # fmt: skip
 
-    distribution = property(lambda self: self._inner)
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        raise NotImplementedError("_param_shapes not implemented")
+
+    distribution = property(lambda self: self._distribution)
     bijector = property(lambda self: self._bijector)
 
     def _batch_shape(self) -> Any:
         if self._replaces_batch is False:
-            return self._inner.batch_shape
+            return self._distribution.batch_shape
         return constant_value_as_shape(self._new_batch)
 
     def _batch_shape_tensor(self) -> Any:
-        return _chosen(self._replaces_batch, self._new_batch, self._inner.batch_shape_tensor)
+        return _chosen(self._replaces_batch, self._new_batch, self._distribution.batch_shape_tensor)
 
     def _event_shape(self) -> Any:
-        shape = self._inner.event_shape
+        shape = self._distribution.event_shape
         if self._replaces_event is not False:
             shape = constant_value_as_shape(self._new_event)
         return self._bijector.forward_event_shape(shape)
 
     def _event_shape_tensor(self) -> Any:
-        shape = _chosen(self._replaces_event, self._new_event, self._inner.event_shape_tensor)
+        shape = _chosen(self._replaces_event, self._new_event, self._distribution.event_shape_tensor)
         return self._bijector.forward_event_shape_tensor(shape)
 
     def _sample_n(
@@ -163,7 +167,7 @@ class TransformedDistribution(Distribution):
         last = _picked(self._rotates, count)
         first = _picked(_negated(self._rotates), count)
         shape = concat([first, self._new_batch, self._new_event, last], 0)
-        x = self._inner.sample(shape, seed=seed, **distribution_kwargs or {})
+        x = self._distribution.sample(shape, seed=seed, **distribution_kwargs or {})
         return x if self._rotates is False else self._rotated(x, self._turn)
 
     def _call_sample_n(
@@ -173,7 +177,7 @@ class TransformedDistribution(Distribution):
             sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
             x = self._drawn(sizes, seed, distribution_kwargs=distribution_kwargs)
             y = self._bijector.forward(x, **bijector_kwargs or {})
-            return self._with_sample_shape(y, sizes)
+            return self._set_sample_static_shape(y, sizes)
 
     @staticmethod
     def _rotated(x: Any, turn: Any) -> Any:
@@ -184,14 +188,14 @@ class TransformedDistribution(Distribution):
     def _log_prob(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
         found = []
         for x, volume in self._fibers(y, bijector_kwargs or {}):
-            logs = self._over_event(self._inner.log_prob(x, **distribution_kwargs or {}), reduce_sum)
+            logs = self._over_event(self._distribution.log_prob(x, **distribution_kwargs or {}), reduce_sum)
             found.append(logs + cast(volume, logs.dtype))
         return self._of_batch(y, found[0] if len(found) == 1 else reduce_logsumexp(stack(found), 0))
 
     def _prob(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
         found = []
         for x, volume in self._fibers(y, bijector_kwargs or {}):
-            probs = self._over_event(self._inner.prob(x, **distribution_kwargs or {}), reduce_prod)
+            probs = self._over_event(self._distribution.prob(x, **distribution_kwargs or {}), reduce_prod)
             found.append(probs * exp(cast(volume, probs.dtype)))
         return self._of_batch(y, found[0] if len(found) == 1 else reduce_sum(stack(found), 0))
 
@@ -229,7 +233,7 @@ class TransformedDistribution(Distribution):
     def _of_base(self, method: str, y: Any, bijector_kwargs: Any, distribution_kwargs: Any) -> Any:
         self._require_one_number(method)
         x = self._bijector.inverse(y, **bijector_kwargs or {})
-        return getattr(self._inner, method)(x, **distribution_kwargs or {})
+        return getattr(self._distribution, method)(x, **distribution_kwargs or {})
 
     def _log_cdf(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
         return self._of_base("log_cdf", y, bijector_kwargs, distribution_kwargs)
@@ -245,7 +249,7 @@ class TransformedDistribution(Distribution):
 
     def _quantile(self, value: TensorLike, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
         self._require_one_number("quantile")
-        found = self._inner.quantile(value, **distribution_kwargs or {})
+        found = self._distribution.quantile(value, **distribution_kwargs or {})
         return self._bijector.forward(found, **bijector_kwargs or {})
 
     def _entropy(self) -> Any:
@@ -253,11 +257,11 @@ class TransformedDistribution(Distribution):
             raise NotImplementedError("entropy is not implemented")
         if not self._bijector.is_injective:
             raise NotImplementedError("entropy is not implemented when bijector is not injective.")
-        found = self._inner.entropy()
+        found = self._distribution.entropy()
         if self._replaces_event is not False:
             found = found * cast(reduce_prod(self._new_event), found.dtype)
         if self._replaces_batch is not False:
-            inner = self._inner.batch_shape_tensor()
+            inner = self._distribution.batch_shape_tensor()
             wide = reshape(found, concat([ones_like(self._new_batch), inner], 0))
             found = tile(wide, concat([self._new_batch, ones_like(inner)], 0))
         somewhere = zeros(concat([self.batch_shape_tensor(), self.event_shape_tensor()], 0), self.dtype)

@@ -80,6 +80,11 @@ def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
         return identity(tensor)
 
 
+# The parameters that have the shape of samples.
+_OF_NUMBERS = (
+    "concentration", "concentration0", "concentration1", "df", "high", "loc", "logits", "low", "rate", "scale",
+)  # fmt: skip
+
 # What stands for a method that a subclass does not have: another one, and what is made of its value.
 _FALLBACKS: dict[str, tuple[str, Any]] = {
     "log_prob": ("_prob", log), "prob": ("_log_prob", exp),
@@ -158,8 +163,10 @@ class Distribution:
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
-        names = inspect.signature(cls.__init__).parameters
-        return {key: sample_shape for key in names if key in ("loc", "scale", "low", "high")}
+        found = [key for key in inspect.signature(cls.__init__).parameters if key in _OF_NUMBERS]
+        if not found:
+            raise NotImplementedError("_param_shapes not implemented")
+        return dict.fromkeys(found, sample_shape)
 
     @classmethod
     def param_static_shapes(cls, sample_shape: Any) -> dict[str, Any]:
@@ -208,14 +215,21 @@ class Distribution:
 
     def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
         """Whether a sample is a scalar."""
-        return convert_to_tensor(self.event_shape.rank == 0)
+        with self._named(name):
+            return convert_to_tensor(self._is_scalar_helper(self.event_shape, self.event_shape_tensor))
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Any:
         """Whether there is one distribution only."""
-        rank = self.batch_shape.rank
-        if rank is not None:
-            return convert_to_tensor(rank == 0)
-        return shape_of(self.batch_shape_tensor())[0] < 1
+        with self._named(name):
+            return convert_to_tensor(self._is_scalar_helper(self.batch_shape, self.batch_shape_tensor))
+
+    def _is_scalar_helper(self, static_shape: TensorShape, dynamic_shape_fn: Any) -> Any:
+        if static_shape.rank is not None:
+            return static_shape.rank == 0
+        shape = dynamic_shape_fn()
+        if shape.shape.is_fully_defined():
+            return shape.shape.as_list() == [0]
+        return shape_of(shape)[0] < 1
 
     def sample(self, sample_shape: Any = (), seed: Any = None, name: str = "sample") -> Any:
         """Samples [sample_shape, batch_shape, event_shape]."""
@@ -224,20 +238,27 @@ class Distribution:
     def _call_sample_n(self, sample_shape: Any, seed: Any, name: str, **conditions: Any) -> Any:
         with self._named(name):
             sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
-            return self._with_sample_shape(self._drawn(sizes, seed, **conditions), sizes)
+            return self._set_sample_static_shape(self._drawn(sizes, seed, **conditions), sizes)
 
     def _drawn(self, sizes: Any, seed: Any, **conditions: Any) -> Any:
         """Samples of `_sample_n` in the shape [sizes, batch_shape, event_shape]."""
         drawn = self._sample_n(reduce_prod(sizes), seed, **conditions)
         return reshape(drawn, concat([sizes, shape_of(drawn)[1:]], 0))
 
-    def _with_sample_shape(self, samples: Any, sizes: Any) -> Any:
-        """The samples, whose static shape is what is known of this one."""
-        known = get_static_value(sizes)
-        if known is not None:
-            own = TensorShape([int(n) for n in known]).concatenate(self.batch_shape)
-            samples.set_shape(own.concatenate(self.event_shape))
-        return samples
+    def _set_sample_static_shape(self, x: Any, sample_shape: Any) -> Any:
+        """Samples, with what is known of the shape [sample_shape, batch_shape, event_shape]."""
+        known = get_static_value(sample_shape)
+        parts = [as_shape(None if known is None else known.tolist()), self.batch_shape, self.event_shape]
+        unknown = [i for i, part in enumerate(parts) if part.rank is None]
+        if unknown and x.shape.rank is not None:
+            # What is between two unknown parts may begin anywhere.
+            kept = [part.rank is not None and not unknown[0] < i < unknown[-1] for i, part in enumerate(parts)]
+            rest = x.shape.rank - sum(part.rank for part, keep in zip(parts, kept) if keep)
+            fill = TensorShape([None] * rest)
+            parts = [part if keep else fill if i == unknown[0] else TensorShape([])
+                     for i, (part, keep) in enumerate(zip(parts, kept))]  # fmt: skip
+        x.set_shape(parts[0].concatenate(parts[1]).concatenate(parts[2]))
+        return x
 
     @contextlib.contextmanager
     def _named(self, name: str) -> Any:
@@ -361,10 +382,9 @@ class Distribution:
             return identity(value)
 
     def __str__(self) -> str:
-        return (
-            f'tfp.distributions.{type(self).__name__}("{self.name}", batch_shape={self.batch_shape}, '
-            f"event_shape={self.event_shape}, dtype={self.dtype.name})"
-        )
+        shapes = {"batch_shape": self.batch_shape, "event_shape": self.event_shape}
+        known = "".join(f", {name}={shape}" for name, shape in shapes.items() if shape.rank is not None)
+        return f'tfp.distributions.{type(self).__name__}("{self.name}"{known}, dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
         return (
