@@ -21,6 +21,7 @@ from tapeflow.ops.control.assertions import assert_equal_v1 as assert_equal
 from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_greater_equal
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
+from tapeflow.ops.control.shape_assertions import assert_rank_v1 as assert_rank
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.comparison import equal
@@ -190,6 +191,7 @@ def _with_size_left(own: Tensor, shape: Tensor, validate_args: bool) -> Tensor:
     unknown = reduce_sum(cast(left, dtypes.int32))
     return checked(
         whole, validate_args,
+        lambda: assert_rank(shape, 1, message="New shape must be a vector."),
         lambda: assert_less_equal(unknown, 1, message="At most one dimension can be unknown."),
         lambda: assert_positive(whole, message="Shape elements must be >=-1."),
         lambda: assert_equal(reduce_prod(whole), count, message="Shape sizes do not match."),

@@ -290,9 +290,10 @@ class Mixture(_Mixed):
         return self._cat
 
     def _sample_n(self, n, seed=None):
-        chosen = checked(self._cat.sample(n, seed=seed), self._validate_args, *self._shape_checks())
+        chosen = self._cat.sample(n, seed=seed)
         if self._is_static:
             return self._of_all(n, chosen, seed)
+        chosen = self._checked(chosen, *self._shape_checks())
         # Of a component are drawn as many batches as it was chosen for elements: of each, one element is taken.
         batch = reduce_prod(self.batch_shape_tensor())
         places = reshape(range_(0, size_of(chosen)), shape_of(chosen))
