@@ -1,5 +1,8 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, more families, combinations of others, and bijectors."""
 
+import importlib
+from typing import Any
+
 from tapeflow.contrib.distributions import bijectors
 from tapeflow.contrib.distributions import test_util as test_util
 from tapeflow.contrib.distributions.autoregressive import Autoregressive
@@ -88,3 +91,17 @@ __all__ = [
     "quadrature_scheme_softmaxnormal_gauss_hermite", "quadrature_scheme_softmaxnormal_quantiles",
     "reduce_weighted_logsumexp", "softplus_inverse", "tridiag",
 ]  # fmt: skip
+
+# What builds on estimators is loaded when it is asked for.
+_LATER = ("estimator", "estimator_head_distribution_regression")
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module("tapeflow.contrib.distributions.estimator")
+    return module if name == "estimator" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "estimator_head_distribution_regression"])
