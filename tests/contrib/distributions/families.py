@@ -125,7 +125,8 @@ CONTINUOUS = {
         stats.invgamma(log_softplus(f64(6.5, 8.0)), scale=log_softplus(THREE)),
     ),
     "HalfNormal": of(
-        lambda: D.HalfNormal(SCALE), POSITIVE, stats.halfnorm(scale=SCALE), entropy=stats.halfnorm(scale=SCALE).entropy()
+        lambda: D.HalfNormal(SCALE), POSITIVE, stats.halfnorm(scale=SCALE),
+        entropy=stats.halfnorm(scale=SCALE).entropy(),
     ),
     "TransformedDistribution": of(
         lambda: D.TransformedDistribution(D.Normal(LOC, SCALE), B.Exp()), POSITIVE,
@@ -222,8 +223,8 @@ DISCRETE = {
         quantized(WIDE.cdf), np.where(WHOLE >= 3, 1.0, WIDE.cdf(WHOLE)),
     ),
     "Deterministic": Row(
-        lambda: D.Deterministic(f64(1.0, 3.0)), WHOLE, np.where(WHOLE == f64(1, 3), 0.0, -np.inf),
-        np.where(WHOLE >= f64(1, 3), 1.0, 0.0), f64(1, 3), f64(0, 0), f64(0, 0),
+        lambda: D.Deterministic(f64(1.0, 3.0)), WHOLE, np.where(f64(1, 3) == WHOLE, 0.0, -np.inf),
+        np.where(f64(1, 3) <= WHOLE, 1.0, 0.0), f64(1, 3), f64(0, 0), f64(0, 0),
     ),
 }  # fmt: skip
 

@@ -21,7 +21,8 @@ def repeated(batch_shape, event_shape, base=lambda: D.Normal(np.float64(0.3), np
 
 
 SHAPES = [
-    (None, None, [], []), ([2], None, [2], []), (None, [3], [], [3]), ([2], [3], [2], [3]), ([2, 4], [3, 1], [2, 4], [3, 1]),
+    (None, None, [], []), ([2], None, [2], []), (None, [3], [], [3]), ([2], [3], [2], [3]),
+    ([2, 4], [3, 1], [2, 4], [3, 1]),
 ]  # fmt: skip
 
 
@@ -236,7 +237,8 @@ def test_diffeomixtures_of_operators(kinds):
 
 def diffeomixture(**changes):
     scale = [tf.linalg.LinearOperatorDiag(np.ones(2), is_positive_definite=True)] * 2
-    given = {"mix_loc": [0.2], "temperature": [1.5], "distribution": D.Normal(np.float64(0), np.float64(1)), "scale": scale}
+    base = D.Normal(np.float64(0), np.float64(1))
+    given = {"mix_loc": [0.2], "temperature": [1.5], "distribution": base, "scale": scale}
     return D.VectorDiffeomixture(**{**given, **changes})
 
 
@@ -406,7 +408,9 @@ def test_gradients_of_parameters(name):
     rng, step = np.random.RandomState(0), 1e-6
     for i, (value, gradient) in enumerate(zip(values, tape.gradient(y, given))):
         way = rng.uniform(0.5, 1.0, value.shape) * (value != 0)
-        ends = [float(total(*[v + sign * step * way if i == j else v for j, v in enumerate(values)])) for sign in (1, -1)]
+        ends = [
+            float(total(*[v + sign * step * way if i == j else v for j, v in enumerate(values)])) for sign in (1, -1)
+        ]
         close(np.sum(gradient * way), (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-6)
 
 

@@ -156,7 +156,8 @@ def test_graphs_give_what_eager_calls_give(name):
     with tf.Graph().as_default(), tf.Session() as session:
         d = row.make()
         given = tf.placeholder(row.x.dtype, [None, *row.x.shape[1:]])
-        found, sample, count = session.run([d.log_prob(given), d.sample(3, seed=2), d.batch_shape_tensor()], {given: row.x})
+        wanted = [d.log_prob(given), d.sample(3, seed=2), d.batch_shape_tensor()]
+        found, sample, count = session.run(wanted, {given: row.x})
     close(found, eager)
     assert sample.shape == (3, 2, *row.event)
     assert count.tolist() == [2]

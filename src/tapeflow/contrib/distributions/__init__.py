@@ -65,7 +65,10 @@ from tapeflow.contrib.distributions.scalar import (
 )
 from tapeflow.contrib.distributions.seed_stream import SeedStream
 from tapeflow.contrib.distributions.sinh_arcsinh import SinhArcsinh, VectorSinhArcsinhDiag
-from tapeflow.contrib.distributions.transformed import ConditionalTransformedDistribution, TransformedDistribution
+from tapeflow.contrib.distributions.transformed import (
+    ConditionalTransformedDistribution,
+    TransformedDistribution,
+)
 from tapeflow.contrib.distributions.vector_diffeomixture import VectorDiffeomixture
 from tapeflow.contrib.distributions.vectors import VectorExponentialDiag, VectorLaplaceDiag
 from tapeflow.contrib.distributions.wishart import WishartCholesky, WishartFull

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.contrib.distributions.shaped import ShapedAsAnother
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
-from tapeflow.v1.distributions.base import Distribution
 from tapeflow.v1.distributions.continuous import mixed_seed
 
 __all__ = ["Autoregressive"]
 
 
-class Autoregressive(Distribution):
+class Autoregressive(ShapedAsAnother):
     """The distribution of events whose elements are drawn one after the other (van den Oord et al., 2016).
 
     Args:
@@ -41,7 +41,7 @@ class Autoregressive(Distribution):
                 raise ValueError("distribution_fn must generate a distribution with fully known `event_shape`.")
         if num_steps < 1:
             raise ValueError(f"num_steps ({num_steps}) must be at least 1.")
-        self._num_steps, self._distribution0 = num_steps, first
+        self._num_steps, self._distribution = num_steps, first
         super().__init__(
             first.dtype, first.reparameterization_type, validate_args, allow_nan_stats, given, name=name
         )
@@ -49,19 +49,7 @@ class Autoregressive(Distribution):
     distribution_fn = property(lambda self: self._distribution_fn)
     sample0 = property(lambda self: self._sample0)
     num_steps = property(lambda self: self._num_steps)
-    distribution0 = property(lambda self: self._distribution0)
-
-    def _batch_shape(self) -> Any:
-        return self.distribution0.batch_shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return self.distribution0.batch_shape_tensor()
-
-    def _event_shape(self) -> Any:
-        return self.distribution0.event_shape
-
-    def _event_shape_tensor(self) -> Tensor:
-        return self.distribution0.event_shape_tensor()
+    distribution0 = property(lambda self: self._distribution)
 
     def _sample_n(self, n: Tensor, seed: int | None = None) -> Tensor:
         # One seed for all steps: an element that was drawn is drawn again as it was.

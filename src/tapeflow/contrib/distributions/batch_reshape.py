@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.contrib.distributions.shaped import ShapedAsAnother
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import ShapeLike, Tensor
 from tapeflow.core.convert import convert_to_tensor
@@ -22,18 +23,18 @@ from tapeflow.ops.control.assertions import assert_greater_equal_v1 as assert_gr
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.control.shape_assertions import assert_rank_v1 as assert_rank
+from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.comparison import equal
-from tapeflow.ops.math.arithmetic import maximum
 from tapeflow.ops.math.reductions import reduce_prod, reduce_sum
 from tapeflow.ops.static import constant_value_as_shape
-from tapeflow.v1.distributions.base import Distribution, checked
+from tapeflow.v1.distributions.base import checked
 
 __all__ = ["BatchReshape"]
 
 
-class BatchReshape(Distribution):
+class BatchReshape(ShapedAsAnother):
     """The same distributions as a batch of another shape.
 
     Args:
@@ -50,7 +51,7 @@ class BatchReshape(Distribution):
         name: str | None = None,
     ):  # fmt: skip
         given = dict(locals())
-        self._inner = distribution
+        self._distribution = distribution
         shape = convert_to_tensor(batch_shape, dtypes.int32)
         self._static = _checked_statically(distribution, shape)
         self._sizes = shape
@@ -62,22 +63,14 @@ class BatchReshape(Distribution):
             name or "BatchReshape" + distribution.name,
         )  # fmt: skip
 
-    distribution = property(lambda self: self._inner)
-
     def _batch_shape(self) -> Any:
         return self._static
 
     def _batch_shape_tensor(self) -> Tensor:
         return self._sizes
 
-    def _event_shape(self) -> Any:
-        return self._inner.event_shape
-
-    def _event_shape_tensor(self) -> Tensor:
-        return self._inner.event_shape_tensor()
-
     def _sample_n(self, n: Tensor, seed: int | None = None) -> Tensor:
-        x = self._inner.sample(n, seed=seed)
+        x = self._distribution.sample(n, seed=seed)
         return reshape(x, concat([[n], self._sizes, self.event_shape_tensor()], 0))
 
     # Of values: their own shape is undone, and done again to what is found.
@@ -88,7 +81,7 @@ class BatchReshape(Distribution):
         static, sizes = TensorShape(None), shape_of(x)[: rank_of(x) - rank]
         if isinstance(rank, int) and x.shape.rank is not None:
             static = x.shape[: x.shape.rank - rank]
-        inner = concat([sizes, self._inner.batch_shape_tensor(), self.event_shape_tensor()], 0)
+        inner = concat([sizes, self._distribution.batch_shape_tensor(), self.event_shape_tensor()], 0)
         found = reshape(function(reshape(x, inner)), concat([sizes, self._sizes], 0))
         found.set_shape(static.concatenate(self.batch_shape))
         return found
@@ -125,22 +118,22 @@ class BatchReshape(Distribution):
         return self._checked(x, check)
 
     def _log_prob(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.log_prob, x)
+        return self._of_values(self._distribution.log_prob, x)
 
     def _prob(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.prob, x)
+        return self._of_values(self._distribution.prob, x)
 
     def _log_cdf(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.log_cdf, x)
+        return self._of_values(self._distribution.log_cdf, x)
 
     def _cdf(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.cdf, x)
+        return self._of_values(self._distribution.cdf, x)
 
     def _log_survival_function(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.log_survival_function, x)
+        return self._of_values(self._distribution.log_survival_function, x)
 
     def _survival_function(self, x: Tensor) -> Tensor:
-        return self._of_values(self._inner.survival_function, x)
+        return self._of_values(self._distribution.survival_function, x)
 
     # Statistics, which have this many axes of an event.
 
@@ -153,22 +146,22 @@ class BatchReshape(Distribution):
         return made
 
     def _entropy(self) -> Tensor:
-        return self._reshaped(self._inner.entropy(), 0)
+        return self._reshaped(self._distribution.entropy(), 0)
 
     def _mean(self) -> Tensor:
-        return self._reshaped(self._inner.mean(), 1)
+        return self._reshaped(self._distribution.mean(), 1)
 
     def _mode(self) -> Tensor:
-        return self._reshaped(self._inner.mode(), 1)
+        return self._reshaped(self._distribution.mode(), 1)
 
     def _stddev(self) -> Tensor:
-        return self._reshaped(self._inner.stddev(), 1)
+        return self._reshaped(self._distribution.stddev(), 1)
 
     def _variance(self) -> Tensor:
-        return self._reshaped(self._inner.variance(), 1)
+        return self._reshaped(self._distribution.variance(), 1)
 
     def _covariance(self) -> Tensor:
-        return self._reshaped(self._inner.covariance(), 2)
+        return self._reshaped(self._distribution.covariance(), 2)
 
 
 def _checked_statically(distribution: Any, shape: Tensor) -> TensorShape:

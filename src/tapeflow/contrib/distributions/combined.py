@@ -380,14 +380,12 @@ def _(a, b, name: str | None = None):
         if p.event_shape.as_list() != q.event_shape.as_list():
             raise NotImplementedError("KL between Independents with different event shapes not supported.")
         return a.sum_over_event(kl_divergence(p, q))
-    found = kl_divergence(p, q)
-    return a.sum_over_event(
-        checked(
-            found, True,
-            lambda: assert_equal(a.event_shape_tensor(), b.event_shape_tensor()),
-            lambda: assert_equal(p.event_shape_tensor(), q.event_shape_tensor()),
-        )  # fmt: skip
-    )
+    found = checked(
+        kl_divergence(p, q), True,
+        lambda: assert_equal(a.event_shape_tensor(), b.event_shape_tensor()),
+        lambda: assert_equal(p.event_shape_tensor(), q.event_shape_tensor()),
+    )  # fmt: skip
+    return a.sum_over_event(found)
 
 
 boundaries(globals())

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeflow.contrib.distributions.scales import diag_scale, is_diagonal, low_rank_scale, tril_scale
-from tapeflow.contrib.distributions.vectors import ScaledVector
+from tapeflow.contrib.distributions.scales import (
+    diag_scale,
+    is_diagonal,
+    low_rank_scale,
+    tril_scale,
+)
+from tapeflow.contrib.distributions.vectors import OfDiagonal, ScaledVector
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -36,12 +41,6 @@ class MultivariateNormalLinearOperator(ScaledVector):
       scale: a `LinearOperator` over [..., n, n], which times its transpose is the covariance.
     """
 
-    def __init__(
-        self, loc: TensorLike | None = None, scale: Any = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "MultivariateNormalLinearOperator",
-    ):  # fmt: skip
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
-
     @staticmethod
     def _unit(dtype: Any, allow_nan_stats: bool) -> Normal:
         return Normal(zeros([], dtype), ones([], dtype), allow_nan_stats=allow_nan_stats)
@@ -70,7 +69,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         self._remember(given)
 
 
-class MultivariateNormalDiag(MultivariateNormalLinearOperator):
+class MultivariateNormalDiag(OfDiagonal, MultivariateNormalLinearOperator):
     """The normal distribution of independent numbers.
 
     Args:
@@ -81,16 +80,6 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
     Raises:
       ValueError: where neither `loc` nor `scale_diag` is given.
     """
-
-    def __init__(
-        self, loc: TensorLike | None = None, scale_diag: TensorLike | None = None,
-        scale_identity_multiplier: TensorLike | None = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "MultivariateNormalDiag",
-    ):  # fmt: skip
-        given = dict(locals())
-        scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._remember(given)
 
 
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow.contrib.distributions.shaped import ShapedAsAnother
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
@@ -16,13 +17,13 @@ from tapeflow.ops.control.type_assertions import assert_same_float_dtype
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import exp, log1p
 from tapeflow.ops.math.rounding import ceil, floor
-from tapeflow.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
+from tapeflow.v1.distributions.base import NOT_REPARAMETERIZED
 from tapeflow.v1.distributions.discrete import assert_whole
 
 __all__ = ["QuantizedDistribution"]
 
 
-class QuantizedDistribution(Distribution):
+class QuantizedDistribution(ShapedAsAnother):
     """The distribution of the values of another, rounded up to whole numbers and cut off at bounds.
 
     Args:
@@ -42,7 +43,7 @@ class QuantizedDistribution(Distribution):
         given = dict(locals())
         low, high = (None if bound is None else convert_to_tensor(bound) for bound in (low, high))
         assert_same_float_dtype([each for each in (distribution, low, high) if each is not None])
-        self._inner, self._validate_args = distribution, validate_args
+        self._distribution, self._validate_args = distribution, validate_args
         if low is not None and high is not None:
             message = "low must be strictly less than high."
             low = self._checked(low, lambda: assert_less(low, high, message=message))
@@ -53,27 +54,14 @@ class QuantizedDistribution(Distribution):
             [bound for bound in (self._low, self._high) if bound is not None], name,
         )  # fmt: skip
 
-    distribution = property(lambda self: self._inner)
     low = property(lambda self: self._low)
     high = property(lambda self: self._high)
 
     def _whole(self, value: Any) -> Any:
         return self._checked(value, lambda: assert_whole(value, "value has non-integer components."))
 
-    def _batch_shape(self) -> Any:
-        return self._inner.batch_shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return self._inner.batch_shape_tensor()
-
-    def _event_shape(self) -> Any:
-        return self._inner.event_shape
-
-    def _event_shape_tensor(self) -> Tensor:
-        return self._inner.event_shape_tensor()
-
     def _sample_n(self, n: Tensor, seed: int | None = None) -> Tensor:
-        found = ceil(self._inner.sample(n, seed=seed))
+        found = ceil(self._distribution.sample(n, seed=seed))
         if self._low is not None:
             found = where(found < self._low, self._low, found)
         return found if self._high is None else where(found > self._high, self._high, found)
@@ -107,16 +95,16 @@ class QuantizedDistribution(Distribution):
         return found if self._high is None else where(wide >= self._high, convert_to_tensor(above, found.dtype), found)
 
     def _log_cdf(self, y: Tensor) -> Tensor:
-        return self._bounded(self._inner.log_cdf, floor(y), -np.inf, 0.0)
+        return self._bounded(self._distribution.log_cdf, floor(y), -np.inf, 0.0)
 
     def _cdf(self, y: Tensor) -> Tensor:
-        return self._bounded(self._inner.cdf, floor(y), 0.0, 1.0)
+        return self._bounded(self._distribution.cdf, floor(y), 0.0, 1.0)
 
     def _log_survival_function(self, y: Tensor) -> Tensor:
-        return self._bounded(self._inner.log_survival_function, ceil(y), 0.0, -np.inf)
+        return self._bounded(self._distribution.log_survival_function, ceil(y), 0.0, -np.inf)
 
     def _survival_function(self, y: Tensor) -> Tensor:
-        return self._bounded(self._inner.survival_function, ceil(y), 1.0, 0.0)
+        return self._bounded(self._distribution.survival_function, ceil(y), 1.0, 0.0)
 
 
 def _log_difference(big: Tensor, small: Tensor) -> Tensor:

@@ -26,7 +26,12 @@ from tapeflow.ops.random.functions import normal as random_normal
 from tapeflow.ops.random.functions import uniform as random_uniform
 from tapeflow.ops.special.functions import digamma, erf, erfinv, lgamma
 from tapeflow.ops.special.incomplete import igammac
-from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, checked
+from tapeflow.v1.distributions.base import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Distribution,
+    checked,
+)
 from tapeflow.v1.distributions.continuous import Gamma, LocScale, Uniform, numbers
 from tapeflow.v1.distributions.divergence import RegisterKL
 from tapeflow.v1.distributions.softplus import with_changed

@@ -6,6 +6,7 @@ from typing import Any
 
 from tapeflow.contrib.distributions.bijectors import Identity
 from tapeflow.contrib.distributions.conditional import ConditionalDistribution
+from tapeflow.contrib.distributions.shaped import ShapedAsAnother
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
@@ -16,7 +17,6 @@ from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.sizes import rank as rank_of
-from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.sizes import size as size_of
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import tile
@@ -29,7 +29,7 @@ from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.elementwise import exp
 from tapeflow.ops.math.reductions import reduce_all, reduce_logsumexp, reduce_prod, reduce_sum
 from tapeflow.ops.static import constant_value_as_shape, get_static_value
-from tapeflow.v1.distributions.base import Distribution, checked
+from tapeflow.v1.distributions.base import checked
 
 __all__ = ["ConditionalTransformedDistribution", "TransformedDistribution"]
 
@@ -94,7 +94,7 @@ def _override(shape: Any, is_scalar: Any, validate_args: bool) -> Any:
     return checked(shape, validate_args and bool(checks), *checks)
 
 
-class TransformedDistribution(Distribution):
+class TransformedDistribution(ShapedAsAnother):
     """The distribution of the values of a bijector, of arguments from another distribution.
 
     Args:
@@ -138,7 +138,6 @@ class TransformedDistribution(Distribution):
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
         raise NotImplementedError("_param_shapes not implemented")
 
-    distribution = property(lambda self: self._distribution)
     bijector = property(lambda self: self._bijector)
 
     def _batch_shape(self) -> Any:

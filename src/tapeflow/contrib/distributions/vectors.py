@@ -19,7 +19,7 @@ from tapeflow.ops.math.elementwise import sqrt
 from tapeflow.v1.distributions.continuous import Exponential, Laplace
 
 __all__ = [
-    "ScaledVector", "VectorExponentialDiag", "VectorExponentialLinearOperator", "VectorLaplaceDiag",
+    "OfDiagonal", "ScaledVector", "VectorExponentialDiag", "VectorExponentialLinearOperator", "VectorLaplaceDiag",
     "VectorLaplaceLinearOperator",
 ]  # fmt: skip
 
@@ -32,7 +32,6 @@ class ScaledVector(TransformedDistribution):
     Args:
       loc: [..., n]; None: zeros.
       scale: a `LinearOperator` over [..., n, n].
-      given: the arguments of the constructor.
 
     Raises:
       ValueError: without a scale, or for one of vectors of another size than `loc`.
@@ -42,9 +41,10 @@ class ScaledVector(TransformedDistribution):
     _unit_variance = 1.0
 
     def __init__(
-        self, loc: TensorLike | None, scale: LinearOperator, validate_args: bool, allow_nan_stats: bool, given: Any,
-        name: str,
+        self, loc: TensorLike | None = None, scale: LinearOperator | None = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str | None = None,
     ):  # fmt: skip
+        given = dict(locals())
         if scale is None:
             raise ValueError("Missing required `scale` parameter.")
         if not scale.dtype.is_floating:
@@ -53,7 +53,7 @@ class ScaledVector(TransformedDistribution):
         batch_shape, event_shape = shapes_of(loc, scale)
         super().__init__(
             self._unit(scale.dtype, allow_nan_stats), AffineLinearOperator(loc, scale, validate_args), batch_shape,
-            event_shape, validate_args, name,
+            event_shape, validate_args, name or type(self).__name__,
         )  # fmt: skip
         self._remember(given)
 
@@ -94,6 +94,29 @@ class ScaledVector(TransformedDistribution):
         return math.sqrt(self._unit_variance) * size
 
 
+class OfDiagonal(ScaledVector):
+    """A mixin of a distribution whose operator is diagonal.
+
+    Args:
+      loc: [..., n]; None: zeros.
+      scale_diag: [..., n]; None: ones, or zeros with a multiplier.
+      scale_identity_multiplier: [...], what is added to all of them.
+
+    Raises:
+      ValueError: where neither `loc` nor `scale_diag` is given.
+    """
+
+    def __init__(
+        self, loc: TensorLike | None = None, scale_diag: TensorLike | None = None,
+        scale_identity_multiplier: TensorLike | None = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str | None = None,
+    ):  # fmt: skip
+        given = dict(locals())
+        scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+        self._remember(given)
+
+
 class VectorLaplaceLinearOperator(ScaledVector):
     """The Laplace distribution of vectors: its mean is `loc`, its covariance two times the square of `scale`.
 
@@ -104,18 +127,12 @@ class VectorLaplaceLinearOperator(ScaledVector):
 
     _unit_variance = 2.0
 
-    def __init__(
-        self, loc: TensorLike | None = None, scale: Any = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "VectorLaplaceLinearOperator",
-    ):  # fmt: skip
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
-
     @staticmethod
     def _unit(dtype: Any, allow_nan_stats: bool) -> Laplace:
         return Laplace(zeros([], dtype), ones([], dtype), allow_nan_stats=allow_nan_stats)
 
 
-class VectorLaplaceDiag(VectorLaplaceLinearOperator):
+class VectorLaplaceDiag(OfDiagonal, VectorLaplaceLinearOperator):
     """The Laplace distribution of vectors of independent elements.
 
     Args:
@@ -123,16 +140,6 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
       scale_diag: [..., n]; None: ones, or zeros with a multiplier.
       scale_identity_multiplier: [...], what is added to all of them.
     """
-
-    def __init__(
-        self, loc: TensorLike | None = None, scale_diag: TensorLike | None = None,
-        scale_identity_multiplier: TensorLike | None = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "VectorLaplaceDiag",
-    ):  # fmt: skip
-        given = dict(locals())
-        scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._remember(given)
 
 
 class VectorExponentialLinearOperator(ScaledVector):
@@ -143,12 +150,6 @@ class VectorExponentialLinearOperator(ScaledVector):
       scale: a `LinearOperator` over [..., n, n].
     """
 
-    def __init__(
-        self, loc: TensorLike | None = None, scale: Any = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "VectorExponentialLinearOperator",
-    ):  # fmt: skip
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
-
     @staticmethod
     def _unit(dtype: Any, allow_nan_stats: bool) -> Exponential:
         return Exponential(ones([], dtype), allow_nan_stats=allow_nan_stats)
@@ -157,7 +158,7 @@ class VectorExponentialLinearOperator(ScaledVector):
         return self._moved(self.scale.matvec(ones(self._shape(), self.dtype)))
 
 
-class VectorExponentialDiag(VectorExponentialLinearOperator):
+class VectorExponentialDiag(OfDiagonal, VectorExponentialLinearOperator):
     """The distribution of loc + scale_diag * x, where the elements of x are independent exponential ones of rate 1.
 
     Args:
@@ -165,16 +166,6 @@ class VectorExponentialDiag(VectorExponentialLinearOperator):
       scale_diag: [..., n]; None: ones, or zeros with a multiplier.
       scale_identity_multiplier: [...], what is added to all of them.
     """
-
-    def __init__(
-        self, loc: TensorLike | None = None, scale_diag: TensorLike | None = None,
-        scale_identity_multiplier: TensorLike | None = None, validate_args: bool = False,
-        allow_nan_stats: bool = True, name: str = "VectorExponentialDiag",
-    ):  # fmt: skip
-        given = dict(locals())
-        scale = diag_scale(loc, scale_diag, scale_identity_multiplier)
-        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-        self._remember(given)
 
 
 boundaries(globals())

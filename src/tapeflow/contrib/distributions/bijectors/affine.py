@@ -6,7 +6,12 @@ from typing import Any
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.contrib.distributions.bijectors.elementwise import Elementwise
-from tapeflow.contrib.distributions.scales import low_rank_scale, scale_vectors, solve_vectors, tril_scale
+from tapeflow.contrib.distributions.scales import (
+    low_rank_scale,
+    scale_vectors,
+    solve_vectors,
+    tril_scale,
+)
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
