@@ -32,14 +32,15 @@ class _OneValue(Distribution):
         allow_nan_stats: bool, given: Any, name: str,
     ):  # fmt: skip
         self._validate_args = validate_args
-        loc = convert_to_tensor(loc)
+        self._loc: Any = convert_to_tensor(loc)
         if self._event_rank:
-            message = "Argument loc must be at least rank 1."
-            loc = self._checked(loc, lambda: assert_rank_at_least(loc, 1, message=message))
-        self._loc = loc
+            message, given_loc = "Argument loc must be at least rank 1.", self._loc
+            self._loc = self._checked(given_loc, lambda: assert_rank_at_least(given_loc, 1, message=message))
         self._atol, self._rtol = self._tolerance_of(atol), self._tolerance_of(rtol)
-        self._slack = self._atol + self._rtol * abs_(loc)
-        super().__init__(loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, [loc], name)
+        self._slack = self._atol + self._rtol * abs_(self._loc)
+        super().__init__(
+            self._loc.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, [self._loc], name
+        )
 
     loc = property(lambda self: self._loc)
     atol = property(lambda self: self._atol)

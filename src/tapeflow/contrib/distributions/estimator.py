@@ -105,24 +105,24 @@ class _Head:
         """
         ModeKeys.validate(mode)
         with v1.variable_scope(scope, default_name=self.head_name or "regression_head"):
-            logits = self._logits(logits, logits_input)
+            of_examples: Any = self._logits(logits, logits_input)
             bias = None
             if self._has_bias:
                 bias = v1.Variable(v1.zeros([self.logits_dimension]), name="centered_bias_weight")
-                logits = logits + bias
-            predictions = {PredictionKey.SCORES: self.distribution(self._flat(logits)).mean()}
+                of_examples = of_examples + bias
+            predictions = {PredictionKey.SCORES: self.distribution(self._flat(of_examples)).mean()}
             loss = step = metrics = None
             if mode != ModeKeys.INFER and labels is not None:
                 labels = convert_to_tensor(labels[self.label_name] if isinstance(labels, dict) else labels)
                 weights = self._weights(features)
-                loss, average = self._loss(labels, logits, weights)
+                loss, average = self._loss(labels, of_examples, weights)
                 key = f"loss/{self.head_name}" if self.head_name else "loss"
                 with v1.name_scope(""):
                     v1.summary.scalar(key, identity(average))
                 if mode == ModeKeys.TRAIN:
-                    step = self._step(loss, train_op_fn, bias, labels, logits, weights)
+                    step = self._step(loss, train_op_fn, bias, labels, of_examples, weights)
                 metrics = {key: v1.metrics.mean(average)}
-            outputs = {self.head_name: (ProblemType.LINEAR_REGRESSION, predictions)}
+            outputs: Any = {self.head_name: (ProblemType.LINEAR_REGRESSION, predictions)}
             return ModelFnOps(mode, predictions, loss, step, metrics, outputs)
 
     def _weights(self, features: Mapping[str, Tensor]) -> Tensor | None:

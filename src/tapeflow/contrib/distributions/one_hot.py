@@ -110,7 +110,7 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
     """The logarithm of `RelaxedOneHotCategorical`."""
 
     def __init__(
-        self, temperature: float, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        self, temperature: TensorLike, logits: TensorLike | None = None, probs: TensorLike | None = None,
         dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "ExpRelaxedOneHotCategorical",
     ):  # fmt: skip

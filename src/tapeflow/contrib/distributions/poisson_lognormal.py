@@ -50,7 +50,7 @@ class PoissonLogNormalQuadratureCompound(MixtureSameFamily):
                 f"Quadrature grid dtype ({grid.dtype.name}) does not match quadrature probs dtype "
                 f"({probs.dtype.name})."
             )
-        shared = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
+        shared: dict[str, Any] = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
         super().__init__(
             Categorical(logits=log(probs), **shared), Poisson(log_rate=grid, **shared), name=name, **shared
         )

@@ -113,7 +113,7 @@ def diag_scale(
     )  # fmt: skip
 
 
-def low_rank_scale(scale: LinearOperator, factor: TensorLike, update: TensorLike | None = None) -> LinearOperator:
+def low_rank_scale(scale: Any, factor: Any, update: Any = None) -> LinearOperator:
     """`scale` + V D V^T, which is to be positive definite.
 
     Args:
@@ -163,7 +163,7 @@ def weighted_sum(weights: Sequence[Any], operators: Sequence[LinearOperator]) ->
     for each in operators:
         if not (is_diagonal(each) or isinstance(each, LinearOperatorLowerTriangular)):
             raise NotImplementedError(f"Unsupported Linop type ({type(each).__name__})")
-    hints = {
+    hints: dict[str, Any] = {
         name: all(getattr(each, name) for each in operators) or None
         for name in ("is_self_adjoint", "is_positive_definite")
     }

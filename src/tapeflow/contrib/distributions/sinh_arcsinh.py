@@ -8,7 +8,7 @@ from tapeflow.contrib.distributions.bijectors import Affine, AffineScalar, Chain
 from tapeflow.contrib.distributions.bijectors import SinhArcsinh as SinhArcsinhBijector
 from tapeflow.contrib.distributions.scales import diag_scale, shapes_of
 from tapeflow.contrib.distributions.transformed import TransformedDistribution
-from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
@@ -22,7 +22,7 @@ from tapeflow.v1.distributions.continuous import Normal
 __all__ = ["SinhArcsinh", "VectorSinhArcsinhDiag", "scalar_base"]
 
 
-def scalar_base(distribution: Any, dtype: DTypeLike, validate_args: bool, tensor: Tensor) -> Tensor:
+def scalar_base(distribution: Any, dtype: Any, validate_args: bool, tensor: Tensor) -> Tensor:
     """The tensor, once it is known that a distribution is one over numbers of this dtype.
 
     Raises:

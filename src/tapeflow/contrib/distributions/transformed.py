@@ -129,10 +129,20 @@ class TransformedDistribution(ShapedAsAnother):
         self._event_axes = range_(self._turn - event_rank, self._turn)
         self._distribution = distribution
         self._bijector = Identity(validate_args=validate_args) if bijector is None else bijector
+        self._static_shapes = self._known_shapes()
         super().__init__(
             distribution.dtype, distribution.reparameterization_type, validate_args,
             distribution.allow_nan_stats, given, name=own_name,
         )  # fmt: skip
+
+    def _known_shapes(self) -> tuple[Any, Any]:
+        """What is known of the shapes of the batch and of an event."""
+        batch, event = self._distribution.batch_shape, self._distribution.event_shape
+        if self._replaces_batch is not False:
+            batch = constant_value_as_shape(self._new_batch)
+        if self._replaces_event is not False:
+            event = constant_value_as_shape(self._new_event)
+        return batch, self._bijector.forward_event_shape(event)
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
@@ -141,18 +151,13 @@ class TransformedDistribution(ShapedAsAnother):
     bijector = property(lambda self: self._bijector)
 
     def _batch_shape(self) -> Any:
-        if self._replaces_batch is False:
-            return self._distribution.batch_shape
-        return constant_value_as_shape(self._new_batch)
+        return self._static_shapes[0]
 
     def _batch_shape_tensor(self) -> Any:
         return _chosen(self._replaces_batch, self._new_batch, self._distribution.batch_shape_tensor)
 
     def _event_shape(self) -> Any:
-        shape = self._distribution.event_shape
-        if self._replaces_event is not False:
-            shape = constant_value_as_shape(self._new_event)
-        return self._bijector.forward_event_shape(shape)
+        return self._static_shapes[1]
 
     def _event_shape_tensor(self) -> Any:
         shape = _chosen(self._replaces_event, self._new_event, self._distribution.event_shape_tensor)
@@ -169,7 +174,7 @@ class TransformedDistribution(ShapedAsAnother):
         x = self._distribution.sample(shape, seed=seed, **distribution_kwargs or {})
         return x if self._rotates is False else self._rotated(x, self._turn)
 
-    def _call_sample_n(
+    def _call_sample_n(  # type: ignore[override]  # the conditions are named
         self, sample_shape: Any, seed: Any, name: str, bijector_kwargs: Any = None, distribution_kwargs: Any = None
     ) -> Any:
         with self._named(name):

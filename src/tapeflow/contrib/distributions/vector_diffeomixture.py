@@ -141,13 +141,10 @@ class VectorDiffeomixture(Distribution):
             logs.append(values - each.forward_log_det_jacobian(x, event_ndims=1))
         return reduce_logsumexp(self._mixture.logits + stack(logs, -1), -1)
 
-    def _weighted(self, values: Sequence[Tensor], axes: int) -> Tensor:
+    def _weighted(self, values: Sequence[Tensor], axes: int) -> Any:
         """The sum of a value of each point, with `axes` axes of an event, weighted by probabilities."""
-        total = None
-        for i, value in enumerate(values):
-            weight = beside_events(self._mixture.probs[..., i], axes)
-            total = weight * value if total is None else total + weight * value
-        return total
+        probs = self._mixture.probs
+        return sum(beside_events(probs[..., i], axes) * value for i, value in enumerate(values))
 
     def _means(self) -> list[Tensor]:
         mean = self._inner.mean() * ones(self._shape(), self.dtype)

@@ -253,7 +253,7 @@ class Distribution:
         if unknown and x.shape.rank is not None:
             # What is between two unknown parts may begin anywhere.
             kept = [part.rank is not None and not unknown[0] < i < unknown[-1] for i, part in enumerate(parts)]
-            rest = x.shape.rank - sum(part.rank for part, keep in zip(parts, kept) if keep)
+            rest = x.shape.rank - sum(len(part) for part, keep in zip(parts, kept) if keep)
             fill = TensorShape([None] * rest)
             parts = [part if keep else fill if i == unknown[0] else TensorShape([])
                      for i, (part, keep) in enumerate(zip(parts, kept))]  # fmt: skip
