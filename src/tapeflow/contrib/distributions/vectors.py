@@ -6,7 +6,13 @@ import math
 from typing import Any
 
 from tapeflow.contrib.distributions.bijectors import AffineLinearOperator
-from tapeflow.contrib.distributions.scales import diag_scale, is_diagonal, shapes_of, solve_vectors, squared
+from tapeflow.contrib.distributions.scales import (
+    diag_scale,
+    is_diagonal,
+    shapes_of,
+    solve_vectors,
+    squared,
+)
 from tapeflow.contrib.distributions.transformed import TransformedDistribution
 from tapeflow.core import context
 from tapeflow.core.annotations import Tensor, TensorLike
@@ -73,7 +79,7 @@ class ScaledVector(TransformedDistribution):
         """The linear operator."""
         return self.bijector.scale
 
-    def _log_prob(self, x: Tensor) -> Tensor:
+    def _log_prob(self, x: Tensor) -> Tensor:  # type: ignore[override]  # there are no conditions
         if self.validate_args or not context.executing_eagerly():
             return super()._log_prob(x)
         # The same at a third of the time: nothing is remembered of eager tensors.
