@@ -4,7 +4,6 @@ import importlib
 from typing import Any
 
 from tapeflow.contrib.distributions import bijectors
-from tapeflow.contrib.distributions import test_util as test_util
 from tapeflow.contrib.distributions.autoregressive import Autoregressive
 from tapeflow.contrib.distributions.batch_reshape import BatchReshape
 from tapeflow.contrib.distributions.combined import (
@@ -95,15 +94,20 @@ __all__ = [
     "reduce_weighted_logsumexp", "softplus_inverse", "tridiag",
 ]  # fmt: skip
 
-# What builds on estimators is loaded when it is asked for.
-_LATER = ("estimator", "estimator_head_distribution_regression")
+# What is loaded when it is asked for, by its module: what builds on estimators, what tests use, and classes that
+# TensorFlow has in modules of its own only.
+_LATER = {
+    "MultivariateNormalLinearOperator": "multivariate_normal", "VectorExponentialLinearOperator": "vectors",
+    "VectorLaplaceLinearOperator": "vectors", "estimator_head_distribution_regression": "estimator",
+}  # fmt: skip
+_MODULES = ("estimator", "test_util")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
+    if name not in _LATER and name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module("tapeflow.contrib.distributions.estimator")
-    return module if name == "estimator" else getattr(module, name)
+    module = importlib.import_module(f"tapeflow.contrib.distributions.{_LATER.get(name, name)}")
+    return module if name in _MODULES else getattr(module, name)
 
 
 def __dir__() -> list[str]:
