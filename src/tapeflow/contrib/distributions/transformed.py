@@ -8,7 +8,7 @@ from tapeflow.contrib.distributions.bijectors import Identity
 from tapeflow.contrib.distributions.conditional import ConditionalDistribution
 from tapeflow.contrib.distributions.shaped import ShapedAsAnother
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import ShapeLike, TensorLike
+from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.broadcasting import broadcast_static_shape
@@ -33,6 +33,8 @@ from tapeflow.v1.distributions.base import checked
 
 __all__ = ["ConditionalTransformedDistribution", "TransformedDistribution"]
 
+Conditions = dict[str, Any] | None  # more arguments of the methods of a bijector or of a base
+
 
 def _known(x: Any) -> Any:
     """A scalar as a number or a truth value where it is known, else the tensor."""
@@ -48,7 +50,7 @@ def _all(*conditions: Any) -> Any:
     return reduce_all(stack(unknown)) if unknown else True
 
 
-def _picked(condition: Any, vector: Any) -> Any:
+def _picked(condition: Any, vector: Tensor) -> Any:
     """The vector if the condition holds, else an empty one."""
     if isinstance(condition, bool):
         return vector if condition else vector[:0]
@@ -59,7 +61,7 @@ def _negated(condition: Any) -> Any:
     return not condition if isinstance(condition, bool) else ~condition
 
 
-def _chosen(condition: Any, vector: Any, otherwise: Any) -> Any:
+def _chosen(condition: Any, vector: Tensor, otherwise: Any) -> Any:
     """The vector if the condition holds, else what the function gives."""
     if isinstance(condition, bool):
         return vector if condition else otherwise()
@@ -164,7 +166,7 @@ class TransformedDistribution(ShapedAsAnother):
         return self._bijector.forward_event_shape_tensor(shape)
 
     def _sample_n(
-        self, n: Any, seed: int | None = None, bijector_kwargs: Any = None, distribution_kwargs: Any = None
+        self, n: Tensor, seed: int | None = None, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
     ) -> Any:
         """Values before the transformation, which is applied to them in their final shape, so that it is remembered."""
         count = reshape(n, [1])
@@ -175,7 +177,7 @@ class TransformedDistribution(ShapedAsAnother):
         return x if self._rotates is False else self._rotated(x, self._turn)
 
     def _call_sample_n(  # type: ignore[override]  # the conditions are named
-        self, sample_shape: Any, seed: Any, name: str, bijector_kwargs: Any = None, distribution_kwargs: Any = None
+        self, sample_shape: ShapeLike, seed: int | None, name: str, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
     ) -> Any:
         with self._named(name):
             sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
@@ -184,26 +186,26 @@ class TransformedDistribution(ShapedAsAnother):
             return self._set_sample_static_shape(y, sizes)
 
     @staticmethod
-    def _rotated(x: Any, turn: Any) -> Any:
+    def _rotated(x: Tensor, turn: Any) -> Any:
         """`x` with its first `turn` axes behind the others."""
         rank = _known(rank_of(x))
         return transpose(x, concat([range_(turn, rank), range_(0, turn)], 0))
 
-    def _log_prob(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _log_prob(self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None) -> Any:
         found = []
         for x, volume in self._fibers(y, bijector_kwargs or {}):
             logs = self._over_event(self._distribution.log_prob(x, **distribution_kwargs or {}), reduce_sum)
             found.append(logs + cast(volume, logs.dtype))
         return self._of_batch(y, found[0] if len(found) == 1 else reduce_logsumexp(stack(found), 0))
 
-    def _prob(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _prob(self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None) -> Any:
         found = []
         for x, volume in self._fibers(y, bijector_kwargs or {}):
             probs = self._over_event(self._distribution.prob(x, **distribution_kwargs or {}), reduce_prod)
             found.append(probs * exp(cast(volume, probs.dtype)))
         return self._of_batch(y, found[0] if len(found) == 1 else reduce_sum(stack(found), 0))
 
-    def _fibers(self, y: Any, bijector_kwargs: Any) -> Any:
+    def _fibers(self, y: Tensor, bijector_kwargs: dict[str, Any]) -> Any:
         """All `x` whose value is `y`, as the base has them, each with log |det dx/dy|."""
         x = self._bijector.inverse(y, **bijector_kwargs)
         volumes = self._bijector.inverse_log_det_jacobian(y, event_ndims=self._event_rank(), **bijector_kwargs)
@@ -216,10 +218,10 @@ class TransformedDistribution(ShapedAsAnother):
         rank = self.event_shape.rank
         return _known(size_of(self.event_shape_tensor())) if rank is None else rank
 
-    def _over_event(self, values: Any, reduction: Any) -> Any:
+    def _over_event(self, values: Tensor, reduction: Any) -> Any:
         return values if self._replaces_event is False else reduction(values, self._event_axes)
 
-    def _of_batch(self, y: Any, values: Any) -> Any:
+    def _of_batch(self, y: Tensor, values: Tensor) -> Any:
         """Values of `y`, with what is known of their shape."""
         rank = self.event_shape.rank
         if self._replaces_event is not False and rank is not None and y.shape.rank is not None:
@@ -234,24 +236,30 @@ class TransformedDistribution(ShapedAsAnother):
         if not self._bijector.is_injective:
             raise NotImplementedError(f"{method} is not implemented when bijector is not injective.")
 
-    def _of_base(self, method: str, y: Any, bijector_kwargs: Any, distribution_kwargs: Any) -> Any:
+    def _of_base(self, method: str, y: Any, bijector_kwargs: Conditions, distribution_kwargs: Conditions) -> Any:
         self._require_one_number(method)
         x = self._bijector.inverse(y, **bijector_kwargs or {})
         return getattr(self._distribution, method)(x, **distribution_kwargs or {})
 
-    def _log_cdf(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _log_cdf(self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None) -> Any:
         return self._of_base("log_cdf", y, bijector_kwargs, distribution_kwargs)
 
-    def _cdf(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _cdf(self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None) -> Any:
         return self._of_base("cdf", y, bijector_kwargs, distribution_kwargs)
 
-    def _log_survival_function(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _log_survival_function(
+        self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
+    ) -> Any:
         return self._of_base("log_survival_function", y, bijector_kwargs, distribution_kwargs)
 
-    def _survival_function(self, y: Any, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _survival_function(
+        self, y: Tensor, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
+    ) -> Any:
         return self._of_base("survival_function", y, bijector_kwargs, distribution_kwargs)
 
-    def _quantile(self, value: TensorLike, bijector_kwargs: Any = None, distribution_kwargs: Any = None) -> Any:
+    def _quantile(
+        self, value: TensorLike, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
+    ) -> Any:
         self._require_one_number("quantile")
         found = self._distribution.quantile(value, **distribution_kwargs or {})
         return self._bijector.forward(found, **bijector_kwargs or {})
