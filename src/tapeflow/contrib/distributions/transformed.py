@@ -166,7 +166,8 @@ class TransformedDistribution(ShapedAsAnother):
         return self._bijector.forward_event_shape_tensor(shape)
 
     def _sample_n(
-        self, n: Tensor, seed: int | None = None, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
+        self, n: Tensor, seed: int | None = None,
+        bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
     ) -> Any:
         """Values before the transformation, which is applied to them in their final shape, so that it is remembered."""
         count = reshape(n, [1])
@@ -177,7 +178,8 @@ class TransformedDistribution(ShapedAsAnother):
         return x if self._rotates is False else self._rotated(x, self._turn)
 
     def _call_sample_n(  # type: ignore[override]  # the conditions are named
-        self, sample_shape: ShapeLike, seed: int | None, name: str, bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
+        self, sample_shape: ShapeLike, seed: int | None, name: str,
+        bijector_kwargs: Conditions = None, distribution_kwargs: Conditions = None
     ) -> Any:
         with self._named(name):
             sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
