@@ -390,6 +390,25 @@ def test_paths_within_contrib():
     assert shown == ["True True True", "ModuleNotFoundError"]
 
 
+def test_modules_of_distributions():
+    """Names that TensorFlow has in modules of its own only are found there, too."""
+    shown = run("""
+        from tensorflow.contrib import distributions as ds
+        from tensorflow.contrib.distributions.python.ops import mvn_linear_operator, test_util
+        from tensorflow.contrib.distributions.python.ops import vector_laplace_linear_operator as laplace
+        from tensorflow.contrib.distributions.python.ops.estimator import estimator_head_distribution_regression
+        from tensorflow.contrib.distributions.python.ops.wishart import WishartFull
+        from tensorflow.python.ops.distributions import bijector, identity_bijector, transformed_distribution, util
+        print(issubclass(ds.MultivariateNormalDiag, mvn_linear_operator.MultivariateNormalLinearOperator))
+        print(issubclass(ds.VectorLaplaceDiag, laplace.VectorLaplaceLinearOperator))
+        print(issubclass(identity_bijector.Identity, bijector.Bijector), WishartFull is ds.WishartFull)
+        print(transformed_distribution.TransformedDistribution is ds.TransformedDistribution)
+        print(callable(util.fill_triangular), callable(estimator_head_distribution_regression))
+        print(test_util.VectorDistributionTestHelpers.__name__)
+    """, "--v1")  # fmt: skip
+    assert shown == ["True", "True", "True True", "True", "True True", "VectorDistributionTestHelpers"]
+
+
 @pytest.mark.parametrize("path", [
     "tensorflow.contrib.keras.api.keras", "tensorflow.contrib.keras.python.keras",
     "tensorflow.python.keras._impl.keras",

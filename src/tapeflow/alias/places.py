@@ -22,7 +22,10 @@ _PACKAGES = {
     "python.data": ("compat.v1.data", "data", "data.experimental"),
     "python.framework": ("compat.v1", "compat.v1.errors", "dtypes", "protos"),
     "python.keras": ("keras",),
-    "python.ops.distributions": ("compat.v1.distributions", "v1.distributions.softplus"),
+    "python.ops.distributions": (
+        "compat.v1.distributions", "v1.distributions.softplus", "contrib.distributions",
+        "contrib.distributions.bijectors",
+    ),
     "python.ops.linalg": ("linalg", "compat.v1.linalg"),
     "python.ops.losses": ("compat.v1.losses",),
     "python.ops": (

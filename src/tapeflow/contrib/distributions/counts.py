@@ -7,33 +7,44 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.stacking import stack
+from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
+from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
-from tapeflow.ops.math.elementwise import exp, log, log1p
+from tapeflow.ops.math.elementwise import exp, expm1, log, log1p
 from tapeflow.ops.math.rounding import floor
+from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.random.functions import gamma as random_gamma
 from tapeflow.ops.random.functions import poisson as random_poisson
 from tapeflow.ops.special.functions import lgamma
 from tapeflow.ops.special.incomplete import betainc, igammac
 from tapeflow.v1.distributions.base import NOT_REPARAMETERIZED, Distribution
 from tapeflow.v1.distributions.continuous import mixed_seed, numbers
-from tapeflow.v1.distributions.discrete import Multinomial, logits_and_probs
+from tapeflow.v1.distributions.discrete import Multinomial, assert_whole, counting, logits_and_probs
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 
 
-class Poisson(Distribution):
+class _Counts(Distribution):
+    """A distribution over the numbers 0, 1, 2, ..."""
+
+    def _counted(self, x: Tensor) -> Tensor:
+        return self._checked(x, *counting(x))
+
+
+class Poisson(_Counts):
     """The Poisson distribution, of a rate or its logarithm."""
 
     def __init__(
-        self, rate: float | None = None, log_rate: float | None = None, interpolate_nondiscrete: bool = True,
-        validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Poisson",
+        self, rate: float | None = None, log_rate: float | None = None, validate_args: bool = False,
+        allow_nan_stats: bool = True, name: str = "Poisson",
     ):  # fmt: skip
         given = dict(locals())
         if (rate is None) == (log_rate is None):
             raise ValueError("Must specify exactly one of `rate` and `log_rate`.")
-        self._validate_args, self._interpolate = validate_args, interpolate_nondiscrete
+        self._validate_args = validate_args
         if rate is None:
             (self._log_rate,) = numbers(log_rate)
             self._rate = exp(self._log_rate)
@@ -48,20 +59,16 @@ class Poisson(Distribution):
 
     rate = property(lambda self: self._rate)
     log_rate = property(lambda self: self._log_rate)
-    interpolate_nondiscrete = property(lambda self: self._interpolate)
 
     def _sample_n(self, n: Tensor, seed: int | None = None):
         return random_poisson([n], self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x: Tensor):
-        found = xlogy(x, self.rate) - lgamma(1.0 + x) - self.rate
-        if self._interpolate:
-            return found
-        counts = (x >= 0) & (floor(x) <= x) & (floor(x) >= x)
-        return where(counts & (found <= found), found, log(zeros_like(found)))
+        x = self._counted(x)
+        return xlogy(x, self.rate) - lgamma(1.0 + x) - self.rate
 
     def _cdf(self, x: Tensor):
-        x = x if self._interpolate else floor(x)
+        x = self._counted(x)
         wide = zeros_like(x + self.rate)
         inside = igammac(where(x + wide >= 0, 1.0 + x + wide, ones_like(wide)), self.rate + wide)
         return where(x + wide >= 0, inside, wide)
@@ -75,7 +82,7 @@ class Poisson(Distribution):
         return floor(self.rate)
 
 
-class _OfChances(Distribution):
+class _OfChances(_Counts):
     """A distribution of a chance, given as logits or as a probability."""
 
     def _chances(self, logits, probs: float | None, validate_args: bool):
@@ -95,6 +102,7 @@ class Geometric(_OfChances):
     ):
         given = dict(locals())
         self._chances(logits, probs, validate_args)
+        self._probs = self._checked(self._probs, lambda: assert_positive(self._probs))
         self._parts = (self._probs,)
         super().__init__(
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
@@ -104,14 +112,18 @@ class Geometric(_OfChances):
         return floor(log(open_uniform(self._wide(n), self.dtype, seed)) / log1p(-self.probs))
 
     def _log_prob(self, x: Tensor):
-        return xlog1py(x, -self.probs) + log(self.probs)
+        return xlog1py(floor(self._counted(x)), -self.probs) + log(self.probs)
 
     def _cdf(self, x: Tensor):
-        found = -(exp((1.0 + floor(x)) * log1p(-self.probs)) - 1.0)
+        x = floor(self._counted(x))
+        found = -expm1((1.0 + x) * log1p(-self.probs))
         return where(x + zeros_like(found) < 0, zeros_like(found), found)
 
     def _entropy(self):
-        p = self.probs
+        message = "Entropy is undefined when logits = inf or probs = 1."
+        p = self._checked(
+            self.probs, lambda: assert_less(self.probs, ones_like(self.probs), message=message)
+        )
         return -(xlogy(p, p) + xlog1py(1.0 - p, -p)) / p
 
     def _mean(self):
@@ -148,13 +160,13 @@ class NegativeBinomial(_OfChances):
         return random_poisson([], rate, dtype=self.dtype, seed=mixed_seed(seed, "negative_binom"))
 
     def _log_prob(self, x: Tensor):
-        n = self.total_count
+        x, n = self._counted(x), self.total_count
         ways = lgamma(n + x) - lgamma(1.0 + x) - lgamma(n)
-        return xlogy(x, self.probs) + xlog1py(n, -self.probs) + ways
+        return ways - x * softplus(-self.logits) - n * softplus(self.logits)
 
     def _cdf(self, x: Tensor):
         wide = zeros_like(x + self.total_count + self.probs)
-        x = floor(x) + wide
+        x = floor(self._counted(x)) + wide
         inside = betainc(
             self.total_count + wide, where(x >= 0, 1.0 + x, ones_like(wide)), 1.0 - self.probs + wide
         )
@@ -180,7 +192,12 @@ class Binomial(_OfChances):
     ):  # fmt: skip
         given = dict(locals())
         self._chances(logits, probs, validate_args)
-        (self._total_count,) = numbers(total_count, dtype=self._probs.dtype)
+        (total_count,) = numbers(total_count, dtype=self._probs.dtype)
+        self._total_count = self._checked(
+            total_count,
+            lambda: assert_non_negative(total_count, message="total_count must be non-negative."),
+            lambda: assert_whole(total_count, "total_count cannot contain fractional components."),
+        )
         self._parts = (self._total_count, self._probs)
         super().__init__(
             self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
@@ -194,14 +211,18 @@ class Binomial(_OfChances):
         counts = Multinomial(self._total_count + wide, probs=probs)._sample_n(n, seed)
         return counts[..., 0]
 
+    def _counted(self, x: Tensor) -> Tensor:
+        x, message = super()._counted(x), "counts are not less than or equal to n."
+        return self._checked(x, lambda: assert_less_equal(x, self.total_count, message=message))
+
     def _log_prob(self, x: Tensor):
-        n = self.total_count
+        x, n = self._counted(x), self.total_count
         ways = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0)
         return ways + xlogy(x, self.probs) + xlog1py(n - x, -self.probs)
 
     def _cdf(self, x: Tensor):
         wide = zeros_like(x + self.total_count + self.probs)
-        x, n = floor(x) + wide, self.total_count + wide
+        x, n = floor(self._counted(x)) + wide, self.total_count + wide
         inside = (x >= 0) & (x < n)
         safe = where(inside, x, wide)
         found = betainc(where(inside, n - safe, 1.0 + wide), 1.0 + safe, 1.0 - self.probs + wide)

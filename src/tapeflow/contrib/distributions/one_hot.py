@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from tapeflow.contrib.distributions.scalar import open_uniform
+from typing import Any
+
+from tapeflow.contrib.distributions.bijectors import Exp, Sigmoid
+from tapeflow.contrib.distributions.scalar import Logistic, open_uniform
+from tapeflow.contrib.distributions.transformed import TransformedDistribution
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.public import boundaries
+from tapeflow.ops.array.construction import zeros
 from tapeflow.ops.array.diagonal import set_diag
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.one_hot import one_hot
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.transposing import transpose
+from tapeflow.ops.control.assertions import assert_near_v1 as assert_near
+from tapeflow.ops.control.assertions import assert_non_positive_v1 as assert_non_positive
+from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.math.argmax import argmax
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.elementwise import exp, log, log1p
-from tapeflow.ops.math.reductions import reduce_sum
-from tapeflow.ops.math.trigonometric import sigmoid
+from tapeflow.ops.math.elementwise import log
+from tapeflow.ops.math.reductions import reduce_logsumexp, reduce_sum
 from tapeflow.ops.nn.softmax import log_softmax, softmax
-from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.random.functions import categorical
 from tapeflow.ops.special.functions import lgamma
 from tapeflow.v1.distributions.base import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
     Distribution,
+    checked,
 )
 from tapeflow.v1.distributions.continuous import numbers
 from tapeflow.v1.distributions.discrete import logits_and_probs
@@ -103,13 +110,13 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
     """The logarithm of `RelaxedOneHotCategorical`."""
 
     def __init__(
-        self, temperature: float, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        self, temperature: TensorLike, logits: TensorLike | None = None, probs: TensorLike | None = None,
         dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "ExpRelaxedOneHotCategorical",
     ):  # fmt: skip
         given = dict(locals())
         self._classes(logits, probs, validate_args)
-        (self._temperature,) = numbers(temperature, dtype=self._logits.dtype)
+        self._temperature = _positive(temperature, self._logits.dtype, validate_args)
         super().__init__(
             self._logits.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
@@ -126,61 +133,63 @@ class ExpRelaxedOneHotCategorical(_OfClasses):
         return log_softmax((gumbel + self._logits) / self._heat())
 
     def _log_prob(self, x: Tensor):
+        x = self._checked(
+            x,
+            lambda: assert_non_positive(x),
+            lambda: assert_near(zeros([], self.dtype), reduce_logsumexp(x, -1)),
+        )
         k = cast(self.event_size, self.dtype)
         scaled = log_softmax(self._logits - x * self._heat())
         normal = lgamma(k) + (k - 1.0) * log(self._temperature)
         return reduce_sum(scaled, -1) + normal
 
 
-class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
+class RelaxedOneHotCategorical(TransformedDistribution):
     """Points of the simplex that near one-hot vectors as the temperature falls."""
 
     def __init__(
-        self, temperature: float, logits: TensorLike | None = None, probs: TensorLike | None = None,
+        self, temperature: TensorLike, logits: TensorLike | None = None, probs: TensorLike | None = None,
         dtype: DTypeLike | None = None, validate_args: bool = False, allow_nan_stats: bool = True,
         name: str = "RelaxedOneHotCategorical",
     ):  # fmt: skip
-        super().__init__(temperature, logits, probs, dtype, validate_args, allow_nan_stats, name)
+        given = dict(locals())
+        logarithm = ExpRelaxedOneHotCategorical(temperature, logits, probs, dtype, validate_args, allow_nan_stats)
+        super().__init__(logarithm, Exp(), name=name)
+        self._remember(given)
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
-        return exp(super()._sample_n(n, seed))
-
-    def _log_prob(self, x: Tensor):
-        logs = log(x)
-        return super()._log_prob(logs) - reduce_sum(logs, -1)
+    temperature = property(lambda self: self.distribution.temperature)
+    logits = property(lambda self: self.distribution.logits)
+    probs = property(lambda self: self.distribution.probs)
 
 
-class RelaxedBernoulli(Distribution):
+class RelaxedBernoulli(TransformedDistribution):
     """Numbers of (0, 1) that near 0 and 1 as the temperature falls."""
 
     def __init__(
-        self, temperature: float, logits: TensorLike | None = None, probs: float | None = None,
+        self, temperature: TensorLike, logits: TensorLike | None = None, probs: TensorLike | None = None,
         validate_args: bool = False, allow_nan_stats: bool = True, name: str = "RelaxedBernoulli",
     ):  # fmt: skip
         given = dict(locals())
-        self._validate_args = validate_args
         self._logits, self._probs = logits_and_probs(logits, probs, False, validate_args)
-        (self._temperature,) = numbers(temperature, dtype=self._logits.dtype)
-        self._parts = (self._logits, self._temperature)
-        super().__init__(
-            self._logits.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+        self._temperature = _positive(temperature, self._logits.dtype, validate_args)
+        logistic = Logistic(
+            self._logits / self._temperature, 1.0 / self._temperature, validate_args, allow_nan_stats
         )
+        super().__init__(logistic, Sigmoid(validate_args), validate_args=validate_args, name=name)
+        self._remember(given)
 
     temperature = property(lambda self: self._temperature)
     logits = property(lambda self: self._logits)
     probs = property(lambda self: self._probs)
 
-    def _sample_n(self, n: Tensor, seed: int | None = None):
-        u = open_uniform(self._wide(n), self.dtype, seed)
-        return sigmoid((self._logits + log(u) - log1p(-u)) / self._temperature)
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
+        return {"logits": sample_shape}
 
-    def _log_prob(self, x: Tensor):
-        logit = log(x) - log1p(-x)
-        z = logit * self._temperature - self._logits
-        return log(self._temperature) - z - 2.0 * softplus(-z) - log(x) - log1p(-x)
 
-    def _cdf(self, x: Tensor):
-        return sigmoid((log(x) - log1p(-x)) * self._temperature - self._logits)
+def _positive(temperature: TensorLike, dtype: DTypeLike, validate_args: bool) -> Tensor:
+    (temperature,) = numbers(temperature, dtype=dtype)
+    return checked(temperature, validate_args, lambda: assert_positive(temperature))
 
 
 @RegisterKL(OneHotCategorical, OneHotCategorical)

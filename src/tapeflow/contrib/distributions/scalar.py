@@ -6,29 +6,39 @@ import math as _math
 
 import numpy as np
 
+from tapeflow.contrib.distributions.bijectors import Kumaraswamy as KumaraswamyBijector
+from tapeflow.contrib.distributions.transformed import TransformedDistribution
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.ops.array.construction import ones_like, zeros, zeros_like
-from tapeflow.ops.control.assertions import assert_non_negative
+from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
+from tapeflow.ops.array.construction import ones, ones_like, zeros, zeros_like
+from tapeflow.ops.array.sizes import shape as shape_of
+from tapeflow.ops.control.assertions import assert_less_v1 as assert_less
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
-from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
-from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.math.elementwise import abs as abs_
-from tapeflow.ops.math.elementwise import exp, expm1, log, log1p, square
+from tapeflow.ops.math.elementwise import exp, log, log1p, square
+from tapeflow.ops.math.rounding import floor
 from tapeflow.ops.math.trigonometric import atan, sigmoid, tan
 from tapeflow.ops.nn.softplus import softplus
 from tapeflow.ops.random.functions import gamma as random_gamma
 from tapeflow.ops.random.functions import normal as random_normal
 from tapeflow.ops.random.functions import uniform as random_uniform
-from tapeflow.ops.special.functions import digamma, erf, lgamma
+from tapeflow.ops.special.functions import digamma, erf, erfinv, lgamma
 from tapeflow.ops.special.incomplete import igammac
-from tapeflow.v1.distributions.base import FULLY_REPARAMETERIZED, Distribution
-from tapeflow.v1.distributions.continuous import Gamma, LocScale, numbers
+from tapeflow.v1.distributions.base import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Distribution,
+    checked,
+)
+from tapeflow.v1.distributions.continuous import Gamma, LocScale, Uniform, numbers
 from tapeflow.v1.distributions.divergence import RegisterKL
+from tapeflow.v1.distributions.softplus import with_changed
 
 __all__ = [
-    "Cauchy", "Chi2", "Deterministic", "HalfNormal", "InverseGamma", "Kumaraswamy", "Logistic",
+    "Cauchy", "Chi2", "Chi2WithAbsDf", "HalfNormal", "InverseGamma", "InverseGammaWithSoftplusConcentrationRate",
+    "Kumaraswamy", "Logistic",
 ]  # fmt: skip
 
 
@@ -60,6 +70,9 @@ class Logistic(_OfQuantiles, LocScale):
     def _log_survival_function(self, x):
         return -softplus(self._z(x))
 
+    def _survival_function(self, x):
+        return sigmoid(-self._z(x))
+
     def _quantile(self, p):
         return self.loc + self.scale * (log(p) - log1p(-p))
 
@@ -84,6 +97,9 @@ class Cauchy(_OfQuantiles, LocScale):
     def _cdf(self, x):
         return atan(self._z(x)) / _math.pi + 0.5
 
+    def _log_cdf(self, x):
+        return log1p(atan(self._z(x)) * (2.0 / _math.pi)) - _math.log(2.0)
+
     def _quantile(self, p):
         return self.loc + self.scale * tan(_math.pi * (p - 0.5))
 
@@ -93,13 +109,16 @@ class Cauchy(_OfQuantiles, LocScale):
     def _mode(self):
         return self._wide_loc()
 
+    def _undefined(self, statistic: str):
+        if not self._allow_nan_stats:
+            raise ValueError(f"`{statistic}` is undefined for Cauchy distribution.")
+        return self._filled(np.nan)
+
     def _mean(self):
-        wide = self._wide_loc()
-        return self._or_nan(zeros_like(wide) > 0.0, wide, "mean")
+        return self._undefined("mean")
 
     def _stddev(self):
-        wide = self._wide_loc()
-        return self._or_nan(zeros_like(wide) > 0.0, wide, "stddev")
+        return self._undefined("stddev")
 
 
 class HalfNormal(Distribution):
@@ -130,11 +149,14 @@ class HalfNormal(Distribution):
         found = erf(x / self.scale / _math.sqrt(2.0))
         return where(found > 0, found, zeros_like(found))
 
+    def _quantile(self, p):
+        return self.scale * erfinv(p) * _math.sqrt(2.0)
+
     def _entropy(self):
         return 0.5 * _math.log(_math.pi / 2.0) + 0.5 + log(self.scale)
 
     def _mean(self):
-        return self.scale * _math.sqrt(2.0 / _math.pi)
+        return self.scale * _math.sqrt(2.0) / _math.sqrt(_math.pi)
 
     def _mode(self):
         return zeros_like(self.scale)
@@ -171,7 +193,7 @@ class InverseGamma(Distribution):
         self._rate = self._checked(rate, lambda: assert_positive(rate))
         self._parts = (self._concentration, self._rate)
         super().__init__(
-            rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
+            rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
         )
 
     concentration = property(lambda self: self._concentration)
@@ -180,11 +202,15 @@ class InverseGamma(Distribution):
     def _sample_n(self, n, seed: int | None = None):
         return 1.0 / random_gamma([n], self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
+    def _positive(self, x):
+        return self._checked(x, lambda: assert_positive(x))
+
     def _log_prob(self, x):
-        a, b = self.concentration, self.rate
+        x, a, b = self._positive(x), self.concentration, self.rate
         return a * log(b) - lgamma(a) - (a + 1.0) * log(x) - b / x
 
     def _cdf(self, x):
+        x = self._positive(x)
         wide = zeros_like(x + self.concentration + self.rate)
         return igammac(self.concentration + wide, self.rate / x + wide)
 
@@ -207,39 +233,32 @@ class InverseGamma(Distribution):
         return self.rate / (1.0 + self.concentration)
 
 
-class Kumaraswamy(_OfQuantiles):
-    """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b."""
+class Kumaraswamy(TransformedDistribution):
+    """The distribution over (0, 1) whose cdf is 1 - (1 - x^a)^b.
+
+    Args:
+      concentration1: a, positive.
+      concentration0: b, positive.
+    """
 
     def __init__(
         self, concentration1=None, concentration0=None, validate_args: bool = False,
         allow_nan_stats: bool = True, name: str = "Kumaraswamy",
     ):  # fmt: skip
         given = dict(locals())
-        self._validate_args = validate_args
         one, zero = numbers(concentration1, concentration0)
-        self._one = self._checked(one, lambda: assert_positive(one))
-        self._zero = self._checked(zero, lambda: assert_positive(zero))
-        self._parts = (self._one, self._zero)
-        super().__init__(
-            one.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
-        )
+        uniform = Uniform(zeros([], one.dtype), ones([], one.dtype), allow_nan_stats=allow_nan_stats)
+        shape = broadcast_dynamic_shape(shape_of(one), shape_of(zero))
+        bijector = KumaraswamyBijector(one, zero, validate_args)
+        super().__init__(uniform, bijector, shape, None, validate_args, name)
+        self._remember(given)
 
-    concentration1 = property(lambda self: self._one)
-    concentration0 = property(lambda self: self._zero)
-
-    def _quantile(self, p):
-        return (-expm1(log1p(-p) / self._zero)) ** (1.0 / self._one)
-
-    def _log_prob(self, x):
-        inside = xlogy(self._one - 1.0, x) + xlog1py(self._zero - 1.0, -(x**self._one))
-        return log(self._one) + log(self._zero) + inside
-
-    def _cdf(self, x):
-        return 1.0 - (1.0 - x**self._one) ** self._zero
+    concentration1 = property(lambda self: self.bijector.concentration1)
+    concentration0 = property(lambda self: self.bijector.concentration0)
 
     def _moment(self, n):
-        b = self._zero + zeros_like(self._one)
-        a = 1.0 + n / self._one + zeros_like(b)
+        b = self.concentration0 + zeros_like(self.concentration1)
+        a = 1.0 + n / self.concentration1 + zeros_like(b)
         return b * exp(lgamma(a) + lgamma(b) - lgamma(a + b))
 
     def _mean(self):
@@ -249,64 +268,26 @@ class Kumaraswamy(_OfQuantiles):
         return self._moment(2) - square(self._moment(1))
 
     def _entropy(self):
-        harmonic = digamma(self._zero + 1.0) + np.euler_gamma
-        return (
-            (1.0 - 1.0 / self._zero) + (1.0 - 1.0 / self._one) * harmonic - log(self._one) - log(self._zero)
-        )
+        a, b = self.concentration1, self.concentration0
+        harmonic = digamma(b + 1.0) + np.euler_gamma
+        return (1.0 - 1.0 / b) + (1.0 - 1.0 / a) * harmonic - log(a) - log(b)
 
     def _mode(self):
-        mode = ((self._one - 1.0) / (self._one * self._zero - 1.0)) ** (1.0 / self._one)
-        return self._or_nan((self._one > 1.0) & (self._zero > 1.0), mode, "mode")
+        a, b = self.concentration1, self.concentration0
+        mode = ((a - 1.0) / (a * b - 1.0)) ** (1.0 / a)
+        if self._allow_nan_stats:
+            return self._or_nan((a > 1.0) & (b > 1.0), mode, "mode")
+        return checked(
+            mode, True,
+            lambda: assert_less(ones_like(a), a, message="Mode undefined for concentration1 <= 1."),
+            lambda: assert_less(ones_like(b), b, message="Mode undefined for concentration0 <= 1."),
+        )  # fmt: skip
 
 
-class Deterministic(Distribution):
-    """One value.
-
-    Args:
-      loc: the value.
-      atol, rtol: how far, absolutely and relatively, what has probability 1 may be from it.
-    """
-
-    def __init__(
-        self, loc, atol=None, rtol=None, validate_args: bool = False, allow_nan_stats: bool = True,
-        name: str = "Deterministic",
-    ):  # fmt: skip
-        given = dict(locals())
-        self._validate_args = validate_args
-        self._loc = convert_to_tensor(loc)
-        near, times = self._tolerance_of("atol", atol), self._tolerance_of("rtol", rtol)
-        self._tolerance = near + abs_(self._loc) * times
-        self._parts = (self._loc,)
-        super().__init__(
-            self._loc.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, given, name=name
-        )
-
-    loc = property(lambda self: self._loc)
-
-    def _tolerance_of(self, name: str, given):
-        found = cast(0 if given is None else given, self._loc.dtype)
-        message = f'Argument "{name}" must be non-negative'
-        return self._checked(found, lambda: assert_non_negative(found, message=message))
-
-    def _sample_n(self, n, seed: int | None = None):
-        return self._loc + zeros(self._wide(n), self.dtype)
-
-    def _prob(self, x):
-        return cast(abs_(x - self._loc) <= self._tolerance, self.dtype)
-
-    def _cdf(self, x):
-        return cast(x >= self._loc - self._tolerance, self.dtype)
-
-    def _entropy(self):
-        return zeros_like(self._loc)
-
-    def _mean(self):
-        return self._loc + zeros_like(self._loc)
-
-    _mode = _mean
-
-    def _variance(self):
-        return zeros_like(self._loc)
+InverseGammaWithSoftplusConcentrationRate = with_changed(
+    InverseGamma, "InverseGammaWithSoftplusConcentrationRate", concentration=softplus, rate=softplus
+)
+Chi2WithAbsDf = with_changed(Chi2, "Chi2WithAbsDf", df=lambda df: floor(abs_(df)))
 
 
 @RegisterKL(HalfNormal, HalfNormal)

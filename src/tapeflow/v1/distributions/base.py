@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeflow.core import context, dtypes
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import TensorShape, as_shape
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape
@@ -65,7 +65,7 @@ def broadcast(*shapes: TensorShape) -> TensorShape:
     return TensorShape(out)
 
 
-def _sizes(known: TensorShape, otherwise: Any) -> Any:
+def sizes_tensor(known: TensorShape, otherwise: Any) -> Any:
     """A shape as a tensor, of which `otherwise` is asked where it is not known."""
     if known.is_fully_defined():
         return convert_to_tensor(known.as_list(), dtypes.int32)
@@ -78,6 +78,20 @@ def checked(tensor: Any, validate_args: bool, *checks: Any) -> Any:
         return tensor
     with control_dependencies([check() for check in checks]):
         return identity(tensor)
+
+
+# The parameters that have the shape of samples.
+_OF_NUMBERS = (
+    "concentration", "concentration0", "concentration1", "df", "high", "loc", "logits", "low", "rate", "scale",
+)  # fmt: skip
+
+# What stands for a method that a subclass does not have: another one, and what is made of its value.
+_FALLBACKS: dict[str, tuple[str, Any]] = {
+    "log_prob": ("_prob", log), "prob": ("_log_prob", exp),
+    "log_cdf": ("_cdf", log), "cdf": ("_log_cdf", exp),
+    "log_survival_function": ("cdf", lambda p: log1p(-p)), "survival_function": ("cdf", lambda p: 1.0 - p),
+    "variance": ("_stddev", square), "stddev": ("_variance", sqrt),
+}  # fmt: skip
 
 
 class Distribution:
@@ -102,7 +116,10 @@ class Distribution:
         self._reparameterization_type = reparameterization_type
         self._validate_args, self._allow_nan_stats = validate_args, allow_nan_stats
         self._remember(parameters or {})
-        self._graph_parents = graph_parents or []
+        self._graph_parents = list(graph_parents or ())
+        for i, parent in enumerate(self._graph_parents):
+            if parent is None or not is_tensor(parent):
+                raise ValueError(f"Graph parent item {i} is not a Tensor; {parent}.")
         base = name or self._default_name or type(self).__name__
         with contextlib.nullcontext() if base.endswith("/") else context.name_scope_v1(base) as scope:
             self._name = scope or base
@@ -146,8 +163,10 @@ class Distribution:
 
     @classmethod
     def _param_shapes(cls, sample_shape: Any) -> dict[str, Any]:
-        names = inspect.signature(cls.__init__).parameters
-        return {key: sample_shape for key in names if key in ("loc", "scale", "low", "high")}
+        found = [key for key in inspect.signature(cls.__init__).parameters if key in _OF_NUMBERS]
+        if not found:
+            raise NotImplementedError("_param_shapes not implemented")
+        return dict.fromkeys(found, sample_shape)
 
     @classmethod
     def param_static_shapes(cls, sample_shape: Any) -> dict[str, Any]:
@@ -173,11 +192,11 @@ class Distribution:
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Any:
         """batch_shape as a tensor."""
-        return _sizes(self.batch_shape, self._batch_shape_tensor)
+        return sizes_tensor(self.batch_shape, self._batch_shape_tensor)
 
     def event_shape_tensor(self, name: str = "event_shape_tensor") -> Any:
         """event_shape as a tensor."""
-        return _sizes(self.event_shape, self._event_shape_tensor)
+        return sizes_tensor(self.event_shape, self._event_shape_tensor)
 
     def _batch_shape(self) -> Any:
         return broadcast(*[part.shape for part in self._parts])
@@ -196,28 +215,50 @@ class Distribution:
 
     def is_scalar_event(self, name: str = "is_scalar_event") -> Any:
         """Whether a sample is a scalar."""
-        return convert_to_tensor(self.event_shape.rank == 0)
+        with self._named(name):
+            return convert_to_tensor(self._is_scalar_helper(self.event_shape, self.event_shape_tensor))
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Any:
         """Whether there is one distribution only."""
-        rank = self.batch_shape.rank
-        if rank is not None:
-            return convert_to_tensor(rank == 0)
-        return shape_of(self.batch_shape_tensor())[0] < 1
+        with self._named(name):
+            return convert_to_tensor(self._is_scalar_helper(self.batch_shape, self.batch_shape_tensor))
+
+    def _is_scalar_helper(self, static_shape: TensorShape, dynamic_shape_fn: Any) -> Any:
+        if static_shape.rank is not None:
+            return static_shape.rank == 0
+        shape = dynamic_shape_fn()
+        if shape.shape.is_fully_defined():
+            return shape.shape.as_list() == [0]
+        return shape_of(shape)[0] < 1
 
     def sample(self, sample_shape: Any = (), seed: Any = None, name: str = "sample") -> Any:
         """Samples [sample_shape, batch_shape, event_shape]."""
+        return self._call_sample_n(sample_shape, seed, name)
+
+    def _call_sample_n(self, sample_shape: Any, seed: Any, name: str, **conditions: Any) -> Any:
         with self._named(name):
             sizes = reshape(convert_to_tensor(sample_shape, dtypes.int32), [-1])
-            count = reduce_prod(sizes)
-            drawn = self._sample_n(count, seed)
-            made = reshape(drawn, concat([sizes, shape_of(drawn)[1:]], 0))
-            known = get_static_value(sizes)
-            if known is not None:
-                made.set_shape(
-                    TensorShape([int(n) for n in known]).concatenate(self.batch_shape).concatenate(self.event_shape)
-                )
-            return made
+            return self._set_sample_static_shape(self._drawn(sizes, seed, **conditions), sizes)
+
+    def _drawn(self, sizes: Any, seed: Any, **conditions: Any) -> Any:
+        """Samples of `_sample_n` in the shape [sizes, batch_shape, event_shape]."""
+        drawn = self._sample_n(reduce_prod(sizes), seed, **conditions)
+        return reshape(drawn, concat([sizes, shape_of(drawn)[1:]], 0))
+
+    def _set_sample_static_shape(self, x: Any, sample_shape: Any) -> Any:
+        """Samples, with what is known of the shape [sample_shape, batch_shape, event_shape]."""
+        known = get_static_value(sample_shape)
+        parts = [as_shape(None if known is None else known.tolist()), self.batch_shape, self.event_shape]
+        unknown = [i for i, part in enumerate(parts) if part.rank is None]
+        if unknown and x.shape.rank is not None:
+            # What is between two unknown parts may begin anywhere.
+            kept = [part.rank is not None and not unknown[0] < i < unknown[-1] for i, part in enumerate(parts)]
+            rest = x.shape.rank - sum(len(part) for part, keep in zip(parts, kept) if keep)
+            fill = TensorShape([None] * rest)
+            parts = [part if keep else fill if i == unknown[0] else TensorShape([])
+                     for i, (part, keep) in enumerate(zip(parts, kept))]  # fmt: skip
+        x.set_shape(parts[0].concatenate(parts[1]).concatenate(parts[2]))
+        return x
 
     @contextlib.contextmanager
     def _named(self, name: str) -> Any:
@@ -225,88 +266,93 @@ class Distribution:
             yield
 
     def _given(self, value: Any) -> Any:
-        return convert_to_tensor(value, self._dtype if self._dtype is not None else None)
+        """The value as a tensor; numbers get the dtype of samples, unless that is of whole numbers."""
+        hint = self._dtype if self._dtype is not None and self._dtype.is_floating else None
+        return convert_to_tensor(value, dtype_hint=hint)
 
-    def _call(self, name: str, value: Any, *fallbacks: tuple[str, Any]) -> Any:
+    def _call(self, method: str, name: str, *values: Any, **conditions: Any) -> Any:
+        """What `_method` of a subclass gives, or what stands for it where that is not implemented."""
         with self._named(name):
-            value = self._given(value)
-            for method, after in ((f"_{name}", None), *fallbacks):
-                function = getattr(self, method, None)
-                if function is not None:
-                    found = function(value)
-                    return found if after is None else after(found)
-            raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+            values = tuple(self._given(value) for value in values)
+            own = getattr(self, f"_{method}", None)
+            refused: Exception = NotImplementedError(f"{method} is not implemented: {type(self).__name__}")
+            if own is not None:
+                try:
+                    return own(*values, **conditions)
+                except NotImplementedError as error:
+                    refused = error
+            other, change = _FALLBACKS.get(method, ("", None))
+            function = getattr(self, other, None)
+            if change is None or function is None:
+                raise refused
+            try:
+                return change(function(*values, **conditions))
+            except NotImplementedError:
+                raise refused from None
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Any:
         """The logarithm of the density (or of the probability)."""
-        return self._call("log_prob", value, ("_prob", log))
+        return self._call("log_prob", name, value)
 
     def prob(self, value: Any, name: str = "prob") -> Any:
         """The density (or the probability)."""
-        return self._call("prob", value, ("_log_prob", exp))
+        return self._call("prob", name, value)
 
     def log_cdf(self, value: Any, name: str = "log_cdf") -> Any:
         """The logarithm of `cdf`."""
-        return self._call("log_cdf", value, ("_cdf", log))
+        return self._call("log_cdf", name, value)
 
     def cdf(self, value: Any, name: str = "cdf") -> Any:
         """The probability of at most `value`."""
-        return self._call("cdf", value, ("_log_cdf", exp))
+        return self._call("cdf", name, value)
 
     def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Any:
         """The logarithm of `survival_function`."""
-        return self._call("log_survival_function", value, ("_cdf", lambda p: log1p(-p)))
+        return self._call("log_survival_function", name, value)
 
     def survival_function(self, value: Any, name: str = "survival_function") -> Any:
         """The probability of more than `value`."""
-        return self._call("survival_function", value, ("_cdf", lambda p: 1.0 - p))
+        return self._call("survival_function", name, value)
 
     def quantile(self, value: Any, name: str = "quantile") -> Any:
         """The value whose `cdf` is `value`."""
-        return self._call("quantile", value)
-
-    def _statistic(self, name: str, *fallbacks: tuple[str, Any]) -> Any:
-        with self._named(name):
-            for method, after in ((f"_{name}", None), *fallbacks):
-                function = getattr(self, method, None)
-                if function is not None:
-                    found = function()
-                    return found if after is None else after(found)
-            raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
+        return self._call("quantile", name, value)
 
     def entropy(self, name: str = "entropy") -> Any:
         """Shannon's entropy, in nats."""
-        return self._statistic("entropy")
+        return self._call("entropy", name)
 
     def mean(self, name: str = "mean") -> Any:
         """The mean."""
-        return self._statistic("mean")
+        return self._call("mean", name)
 
     def variance(self, name: str = "variance") -> Any:
         """The variance."""
-        return self._statistic("variance", ("_stddev", square))
+        return self._call("variance", name)
 
     def stddev(self, name: str = "stddev") -> Any:
         """The standard deviation."""
-        return self._statistic("stddev", ("_variance", sqrt))
+        return self._call("stddev", name)
 
     def covariance(self, name: str = "covariance") -> Any:
         """The covariance of the parts of a sample."""
-        return self._statistic("covariance")
+        return self._call("covariance", name)
 
     def mode(self, name: str = "mode") -> Any:
         """The most probable value."""
-        return self._statistic("mode")
+        return self._call("mode", name)
 
     def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Any:
         """The entropy of this plus the divergence from another."""
-        return self.entropy() + self.kl_divergence(other)
+        with self._named(name):
+            return self.entropy() + self.kl_divergence(other)
 
     def kl_divergence(self, other: Any, name: str = "kl_divergence") -> Any:
         """The divergence of Kullback and Leibler from another."""
         from tapeflow.v1.distributions.divergence import kl_divergence
 
-        return kl_divergence(self, other, self._allow_nan_stats)
+        with self._named(name):
+            return kl_divergence(self, other, self._allow_nan_stats)
 
     # For subclasses
 
@@ -336,10 +382,9 @@ class Distribution:
             return identity(value)
 
     def __str__(self) -> str:
-        return (
-            f'tfp.distributions.{type(self).__name__}("{self.name}", batch_shape={self.batch_shape}, '
-            f"event_shape={self.event_shape}, dtype={self.dtype.name})"
-        )
+        shapes = {"batch_shape": self.batch_shape, "event_shape": self.event_shape}
+        known = "".join(f", {name}={shape}" for name, shape in shapes.items() if shape.rank is not None)
+        return f'tfp.distributions.{type(self).__name__}("{self.name}"{known}, dtype={self.dtype.name})'
 
     def __repr__(self) -> str:
         return (

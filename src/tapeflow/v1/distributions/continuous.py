@@ -35,8 +35,11 @@ __all__ = ["Beta", "Exponential", "Gamma", "Laplace", "Normal", "Uniform"]
 
 
 def numbers(*values, dtype: DTypeLike | None = None):
-    """Values as tensors of one floating dtype."""
-    found = next((v.dtype for v in values if hasattr(v, "dtype")), dtype or dtypes.float32)
+    """Values as tensors of one floating dtype: the first that one has, else `dtype`, else that of float32."""
+    found = next((dtypes.as_dtype(v.dtype) for v in values if hasattr(v, "dtype")), dtype)
+    if found is None:
+        inferred = (convert_to_tensor(v).dtype for v in values if not isinstance(v, (float, int)))
+        found = next((each for each in inferred if each.is_floating), dtypes.float32)
     return tuple(convert_to_tensor(v, dtypes.as_dtype(found)) for v in values)
 
 
@@ -121,14 +124,17 @@ class Normal(LocScale):
 
 
 def _log_normal_cdf(z: Tensor):
-    """log of the normal cdf, by its asymptotic series far below."""
-    far = where(z < -5.0, z, -5.0 * ones_like(z))
+    """log of the normal cdf, by its asymptotic series where that is exact for the dtype, far below."""
+    lowest = -20.0 if z.dtype == dtypes.float64 else -10.0
+    far = where(z < lowest, z, lowest * ones_like(z))
     inverse = 1.0 / square(far)
     series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse)))
     below = -0.5 * square(far) - log(-far) - 0.5 * math.log(2 * math.pi) + log(series)
-    near = where(z < -5.0, zeros_like(z), z)
-    plain = where(near < 5.0, log(erfc(-near / math.sqrt(2.0)) / 2), -erfc(near / math.sqrt(2.0)) / 2)
-    return where(z < -5.0, below, plain)
+    near = where(z < lowest, zeros_like(z), z)
+    above = near > 0.0
+    low, high = where(above, zeros_like(z), near), where(above, near, zeros_like(z))
+    plain = where(above, log1p(-erfc(high / math.sqrt(2.0)) / 2), log(erfc(-low / math.sqrt(2.0)) / 2))
+    return where(z < lowest, below, plain)
 
 
 class Laplace(LocScale):

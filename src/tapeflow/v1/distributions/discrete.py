@@ -90,9 +90,6 @@ class Bernoulli(Distribution):
         u = random_uniform(self._wide(n), seed=seed, dtype=self.probs.dtype)
         return cast(u < self.probs, self.dtype)
 
-    def _given(self, value: TensorLike):
-        return convert_to_tensor(value)
-
     def _log_prob(self, event: Tensor):
         event = self._checked(
             event,
@@ -154,9 +151,6 @@ class Categorical(Distribution):
         drawn = categorical(flat, n, seed=seed, dtype=dtypes.int64)
         return cast(reshape(transpose(drawn), self._wide(n)), self.dtype)
 
-    def _given(self, value: TensorLike):
-        return convert_to_tensor(value)
-
     def _both(self, k: Tensor):
         """Class numbers and logits, broadcast to each other."""
         k = cast(k, dtypes.int32) if k.dtype.is_floating else k
@@ -191,7 +185,7 @@ class Multinomial(Distribution):
         given = dict(locals())
         self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
         total_count = convert_to_tensor(total_count, self._logits.dtype)
-        self._total_count = checked(total_count, validate_args, *_counting(total_count))
+        self._total_count = checked(total_count, validate_args, *counting(total_count))
         self._mean_value = expand_dims(self._total_count, -1) * self._probs
         self._parts = (self._mean_value,)
         self._event = self._mean_value.shape[-1:]
@@ -213,7 +207,7 @@ class Multinomial(Distribution):
         return _counts(self._logits, self._total_count, self._mean_value, n, self.dtype, seed)
 
     def _log_prob(self, counts: Tensor):
-        counts = self._checked(counts, *_counting(counts, self._total_count, "counts"))
+        counts = self._checked(counts, *counting(counts, self._total_count, "counts"))
         weights = reduce_sum(counts * log_softmax(self._logits), -1)
         return weights + _log_ways(self._total_count, counts)
 
@@ -234,7 +228,7 @@ def assert_whole(x, message):
     return assert_equal(x, floor(x), message=message) if x.dtype.is_floating else no_op()
 
 
-def _counting(counts, total: Tensor | None = None, what: str = ""):
+def counting(counts, total: Tensor | None = None, what: str = ""):
     """What must hold of counts, and of their sum where a total is given."""
     yield lambda: assert_non_negative(counts, message=f"'{counts}' must be non-negative.")
     yield lambda: assert_whole(counts, f"'{counts}' cannot contain fractional components.")
@@ -337,7 +331,7 @@ class DirichletMultinomial(Distribution):
             lambda: assert_positive(concentration, message="Concentration parameter must be positive."),
         )
         total_count = convert_to_tensor(total_count, self._concentration.dtype)
-        self._total_count = checked(total_count, validate_args, *_counting(total_count))
+        self._total_count = checked(total_count, validate_args, *counting(total_count))
         self._total = reduce_sum(self._concentration, -1)
         self._parts = (self._total,)
         self._event = TensorShape(self._concentration.shape[-1:])
@@ -356,7 +350,7 @@ class DirichletMultinomial(Distribution):
         return drawn[0]
 
     def _log_prob(self, counts: Tensor):
-        counts = self._checked(counts, *_counting(counts, self._total_count, "counts last-dimension"))
+        counts = self._checked(counts, *counting(counts, self._total_count, "counts last-dimension"))
         ordered = lbeta(self._concentration + counts) - lbeta(self._concentration)
         return ordered + _log_ways(self._total_count, counts)
 

@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _with(base: Any, title: str, **changes: Any) -> Any:
+def with_changed(base: Any, title: str, **changes: Any) -> Any:
     """The distribution whose named parameters are first changed so; its `parameters` are those before."""
     own = inspect.signature(base)
     named = [p.replace(default=title) if p.name == "name" else p for p in own.parameters.values()]
@@ -35,17 +35,17 @@ def _with(base: Any, title: str, **changes: Any) -> Any:
     return type(title, (base,), {"__init__": __init__, "__doc__": f"{base.__name__}; see the module."})
 
 
-BetaWithSoftplusConcentration = _with(
+BetaWithSoftplusConcentration = with_changed(
     continuous.Beta, "BetaWithSoftplusConcentration", concentration1=softplus, concentration0=softplus
 )
-ExponentialWithSoftplusRate = _with(
+ExponentialWithSoftplusRate = with_changed(
     continuous.Exponential, "ExponentialWithSoftplusRate", rate=softplus
 )
-GammaWithSoftplusConcentrationRate = _with(
+GammaWithSoftplusConcentrationRate = with_changed(
     continuous.Gamma, "GammaWithSoftplusConcentrationRate", concentration=softplus, rate=softplus
 )
-LaplaceWithSoftplusScale = _with(continuous.Laplace, "LaplaceWithSoftplusScale", scale=softplus)
-NormalWithSoftplusScale = _with(continuous.Normal, "NormalWithSoftplusScale", scale=softplus)
-StudentTWithAbsDfSoftplusScale = _with(
+LaplaceWithSoftplusScale = with_changed(continuous.Laplace, "LaplaceWithSoftplusScale", scale=softplus)
+NormalWithSoftplusScale = with_changed(continuous.Normal, "NormalWithSoftplusScale", scale=softplus)
+StudentTWithAbsDfSoftplusScale = with_changed(
     student_t.StudentT, "StudentTWithAbsDfSoftplusScale", df=lambda df: floor(abs_(df)), scale=softplus
 )

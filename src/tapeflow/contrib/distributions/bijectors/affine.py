@@ -6,12 +6,17 @@ from typing import Any
 
 from tapeflow.contrib.distributions.bijectors.base import Bijector
 from tapeflow.contrib.distributions.bijectors.elementwise import Elementwise
-from tapeflow.contrib.distributions.scales import scale_vectors, solve_vectors, tril_scale
+from tapeflow.contrib.distributions.scales import (
+    low_rank_scale,
+    scale_vectors,
+    solve_vectors,
+    tril_scale,
+)
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
-from tapeflow.linalg import LinearOperator, LinearOperatorLowRankUpdate
+from tapeflow.linalg import LinearOperator
 from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.array.sizes import shape as shape_of
@@ -172,11 +177,7 @@ class Affine(_AffineOfVectors):
                 self._shift, scale_tril, scale_diag, scale_identity_multiplier, size, validate_args
             )
             if factor is not None:
-                self._scale = LinearOperatorLowRankUpdate(
-                    self._scale, u=factor, diag_update=_tensor(scale_perturb_diag),
-                    is_diag_update_positive=scale_perturb_diag is None, is_non_singular=True, is_self_adjoint=True,
-                    is_positive_definite=True, is_square=True,
-                )  # fmt: skip
+                self._scale = low_rank_scale(self._scale, factor, scale_perturb_diag)
         self._describe(self._require_one_dtype(), validate_args, name)
 
     def _forward(self, x: Any) -> Any:

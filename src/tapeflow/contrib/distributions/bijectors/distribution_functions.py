@@ -8,10 +8,13 @@ from tapeflow.contrib.distributions.bijectors.elementwise import Elementwise
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.control.assertions import assert_less_equal_v1 as assert_less_equal
 from tapeflow.ops.control.assertions import assert_non_negative_v1 as assert_non_negative
 from tapeflow.ops.control.assertions import assert_positive_v1 as assert_positive
 from tapeflow.ops.control.type_assertions import assert_same_float_dtype
+from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.division_no_nan import xlog1py, xlogy
 from tapeflow.ops.math.elementwise import exp, expm1, log, log1p
 from tapeflow.v1.distributions.base import checked
 
@@ -125,11 +128,14 @@ class Kumaraswamy(_DistributionFunction):
         return exp(log1p(-tail) / self.concentration1)
 
     def _inverse(self, y: Any) -> Any:
-        return 1.0 - (1.0 - self._valid(y) ** self.concentration1) ** self.concentration0
+        power, b = self._valid(y) ** self.concentration1, self.concentration0
+        low = power < 0.5
+        small = -expm1(b * log1p(-where(low, power, zeros_like(power))))
+        return where(low, small, 1.0 - (1.0 - power) ** b)
 
     def _inverse_log_det_jacobian(self, y: Any) -> Any:
         y, a, b = self._valid(y), self.concentration1, self.concentration0
-        return log(a) + log(b) + (a - 1.0) * log(y) + (b - 1.0) * log1p(-(y**a))
+        return log(a) + log(b) + xlogy(a - 1.0, y) + xlog1py(b - 1.0, -(y**a))
 
 
 boundaries(globals())
