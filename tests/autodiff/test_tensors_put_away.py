@@ -86,3 +86,28 @@ def test_through_what_has_no_gradient(through):
         y = taken * 2.0
     np.testing.assert_array_equal(taken, np.reshape(1.5, taken.shape))
     assert tape.gradient(y, x) is None
+
+
+def _grown(x):
+    made = R.TensorListFromTensor(tensor=x, element_shape=tf.constant([], tf.int32))
+    made = R.TensorListSetItem(input_handle=made, index=3, item=4.0, resize_if_index_out_of_bounds=True)
+    return R.TensorListStack(input_handle=made, element_shape=tf.constant([], tf.int32), element_dtype=tf.float32)
+
+
+def _array_grown(x):
+    return tf.TensorArray(tf.float32, 3, dynamic_size=True).unstack(x).write(3, 4.0).stack()
+
+
+@pytest.mark.parametrize("grown", [_grown, _array_grown])
+def test_through_a_list_that_grows(grown):
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = grown(x) * tf.constant([1.0, 2.0, 3.0, 4.0])
+        return tape.gradient(y, x)
+
+    x = tf.constant([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(gradient(x), [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(tf.function(gradient)(x), [1.0, 2.0, 3.0])
+    any_size = tf.function(gradient, input_signature=[tf.TensorSpec([None])])
+    np.testing.assert_array_equal(any_size(x), [1.0, 2.0, 3.0])

@@ -74,8 +74,12 @@ class Dataset(
         from tapeflow.data.nodes.writing import variant
 
         with Graph().as_default() as graph:
-            variant(self)
-        return convert_to_tensor(graph.as_graph_def().SerializeToString())
+            made = variant(self)
+        definition = graph.as_graph_def()
+        returned = definition.node.add(name="dataset", op="_Retval", input=[made.op.name])
+        returned.attr["T"].type = made.dtype.as_datatype_enum
+        returned.attr["index"].i = 0
+        return convert_to_tensor(definition.SerializeToString())
 
     def _inputs(self):
         """The datasets that this one is made of."""
