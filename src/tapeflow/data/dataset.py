@@ -85,6 +85,13 @@ class Dataset(
         """The datasets that this one is made of."""
         return list(self._parts.parents)
 
+    def __debug_string__(self) -> str:
+        """This dataset and those that it is made of, a line for each, with two dashes for each step away from it."""
+        lines = [repr(self)]
+        for each in reversed(self._inputs()):
+            lines += [f"--{line}" for line in each.__debug_string__().splitlines()]
+        return "\n".join(lines)
+
     # Results
 
     def reduce(self, initial_state: TensorLike, reduce_func: Callable[..., Any], name: str | None = None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -165,7 +166,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return no_op("assert_self_adjoint")
 
 
-def _held(x: TensorLike):
+def _held(x: TensorLike) -> Any:
     """`x` as a tensor; a variable is read at each use."""
     return x if hasattr(x, "assign_add") else convert_to_tensor(x)
 
@@ -183,7 +184,7 @@ class LinearOperatorTridiag(LinearOperator):
             raise ValueError("`LinearOperatorTridiag` must be square")
         parameters = parameters_of(locals())
         if diagonals_format == "sequence":
-            parts = diagonals if isinstance(diagonals, (list, tuple)) else [diagonals[i] for i in range(3)]
+            parts = diagonals if isinstance(diagonals, (list, tuple)) else [_held(diagonals)[i] for i in range(3)]
             self._given = [_held(part) for part in parts]
         else:
             self._given = _held(diagonals)
