@@ -326,9 +326,12 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None):
     """
     if promotion.numpy_style():
         return convert_to_tensor(x) / y
-    if not is_tensor(x) and is_tensor(y):
-        x = convert_to_tensor(x, y.dtype.base_dtype)
-    return truediv(x, y)
+    return truediv(_in_dtype_of(y, x), y)
+
+
+def _in_dtype_of(y, x):
+    """What is no tensor in the dtype of `y`, if that is one."""
+    return convert_to_tensor(x, y.dtype.base_dtype) if is_tensor(y) and not is_tensor(x) else x
 
 
 @api("realdiv")
