@@ -186,7 +186,7 @@ bool pop_back(KernelCall& c, const ListOf& list) {
   if (l->size == 0) throw invalid("Trying to pop from an empty list.");
   Tensor* last = l->at(l->size - 1);
   if (last) {
-    last = shared(last);
+    last = taken(last);
   } else {
     const PartialShape shape = merge(PartialShape::parse(c.in[1]), *l->shape);
     if (!shape.full()) {

@@ -46,7 +46,7 @@ bool get_item(KernelCall& c, const ListOf& list, const GetItemInputs& in) {
   const int64_t at = scalar_of(in.index, "index must be a scalar");
   if (at < 0 || at >= l->size) throw invalid("Trying to access element ", at, " in a list with ", l->size, " elements.");
   if (Tensor* t = l->at(at)) {
-    c.out[0] = shared(t);
+    c.out[0] = taken(t);
     return true;
   }
   PartialShape shape = merge(PartialShape::parse(in.element_shape), *l->shape);

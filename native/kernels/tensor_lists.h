@@ -28,6 +28,15 @@ inline int64_t scalar_of(const Tensor* t, const char* message) {
 
 inline Tensor* shared(Tensor* t) { return reinterpret_cast<Tensor*>(Py_NewRef(reinterpret_cast<PyObject*>(t))); }
 
+// An element as an output. It shares the memory, but is a tensor of its own: a tape would take the very tensor that was
+// put into the list for both, and count its gradient twice.
+inline Tensor* taken(Tensor* t) {
+  if (!t->payload) return view_tensor(t, t->shape);
+  Tensor* out = object_tensor(t->dtype, t->shape, Py_NewRef(t->payload));
+  out->device = t->device;
+  return out;
+}
+
 inline Tensor* zeros(DType d, Shape* shape) {
   Tensor* t = new_tensor(d, shape);
   std::memset(t->data, 0, static_cast<size_t>(t->bytes()));

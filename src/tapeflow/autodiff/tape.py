@@ -18,7 +18,7 @@ from tapeflow.core.public import public_methods
 from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.core.variables import identity_of
 from tapeflow.ops import derived
-from tapeflow.ops.array.construction import ones_like
+from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.gradient_arguments import UnconnectedGradients, in_shape_of
 from tapeflow.ops.state.variable import Variable, variable_behind
 
@@ -205,6 +205,11 @@ class GradientTape(_native.Tape):
     def _structured(
         self, target: TensorLike, sources: TensorLike, output_gradients: Sequence[Tensor] | None, zero: bool
     ):
+        apart = gradient_parts.taken_apart(sources)
+        if apart is not None:
+            found = self._structured(target, apart, output_gradients, zero)
+            return gradient_parts.put_together(sources, found, zeros_like)
+        target = gradient_parts.taken_apart(target) or target
         flat_sources, composites = arguments.flat_sources(sources)
         targets = arguments.flat_targets(target)
         weights = None

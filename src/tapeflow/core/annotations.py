@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ Tensor: TypeAlias = _native.Tensor
 Variable: TypeAlias = _native.Variable
 
 
+@runtime_checkable
 class Typed(Protocol):
     """An object with a shape and a dtype: tensors, variables, arrays, ragged, sparse and Keras's symbolic tensors."""
 
@@ -25,6 +26,7 @@ class Typed(Protocol):
     def dtype(self) -> Any: ...
 
 
+@runtime_checkable
 class ConvertsItself(Protocol):
     """An object of a program that says which tensor it stands for."""
 

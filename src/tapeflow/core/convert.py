@@ -346,8 +346,13 @@ def _shape_tensor(shape: TensorShape, dtype: DType | None) -> Any:
             f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
         )
     dims = shape.as_list()
+    wide = any(d >= 2**31 for d in dims)  # type: ignore[operator]
+    if wide and dtype == dtypes.int32:
+        raise ValueError(
+            f"Cannot convert TensorShape {shape} to dtype int32; a dimension is too large. Consider using tf.int64."
+        )
     if dtype is None:
-        dtype = dtypes.int64 if any(d >= 2**31 for d in dims) else dtypes.int32  # type: ignore[operator]
+        dtype = dtypes.int64 if wide else dtypes.int32
     return _native.tensor_of(np.array(dims, dtype.as_numpy_dtype), dtype)
 
 

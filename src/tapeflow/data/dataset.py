@@ -74,12 +74,23 @@ class Dataset(
         from tapeflow.data.nodes.writing import variant
 
         with Graph().as_default() as graph:
-            variant(self)
-        return convert_to_tensor(graph.as_graph_def().SerializeToString())
+            made = variant(self)
+        definition = graph.as_graph_def()
+        returned = definition.node.add(name="dataset", op="_Retval", input=[made.op.name])
+        returned.attr["T"].type = made.dtype.as_datatype_enum
+        returned.attr["index"].i = 0
+        return convert_to_tensor(definition.SerializeToString())
 
     def _inputs(self):
         """The datasets that this one is made of."""
         return list(self._parts.parents)
+
+    def __debug_string__(self) -> str:
+        """This dataset and those that it is made of, a line for each, with two dashes for each step away from it."""
+        lines = [repr(self)]
+        for each in reversed(self._inputs()):
+            lines += [f"--{line}" for line in each.__debug_string__().splitlines()]
+        return "\n".join(lines)
 
     # Results
 

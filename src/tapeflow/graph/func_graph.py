@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -162,6 +163,9 @@ class FuncGraph(Graph):
         if known is not None:
             return known[1]
         if isinstance(tensor, _Eager):
+            variable = _variable_of(tensor)
+            if variable is not None:
+                return self.capture_variable(variable, tensor)
             if (
                 not _differentiable(tensor.dtype)
                 and _size(tensor) <= _SMALL
@@ -309,6 +313,15 @@ class FuncGraph(Graph):
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"
+
+
+def _variable_of(tensor: Any) -> Any:
+    """The variable whose handle an eager tensor is; None for other tensors."""
+    if tensor.dtype is not dtypes.resource or tensor.shape.rank:
+        return None
+    held = tensor.numpy()
+    variable = held() if isinstance(held, weakref.ref) else None
+    return variable if isinstance(variable, _native.Variable) else None
 
 
 def copy_handle(source: SymbolicTensor, target: SymbolicTensor) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tapeflow import _native
 from tapeflow.core import stand_ins
+from tapeflow.core.context import name_scope
 from tapeflow.core.public import dispatched, public
 from tapeflow.core.specs import extension_type
 from tapeflow.ops.array.sizes import shape
@@ -77,6 +79,8 @@ def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) ->
     Where the function raises TypeError or ValueError, whatever was registered for it, or for all functions, may take
     the call.
     """
+    if not isinstance(iterable_parameters, (list, tuple, type(None))):
+        raise TypeError("iterable_parameters should be a list or tuple of string.")
     if target is None:
         return functools.partial(add_dispatch_support, iterable_parameters=iterable_parameters)
     return target if isinstance(target, _native.PublicFunction) else dispatched(target)
@@ -99,12 +103,8 @@ def _matches(value: Any, annotation: Any) -> bool:
             and bool(value)
             and all(_matches(v, parts[0]) for v in value)
         )
-    if origin is tuple:
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(parts)
-            and all(map(_matches, value, parts))
-        )
+    if origin is Sequence:
+        return isinstance(value, (list, tuple))
     if annotation is None:
         return value is None
     return isinstance(value, annotation)
@@ -123,38 +123,86 @@ def _own_types(annotation: Any) -> bool:
 @public
 def dispatch_for_api(api, *signatures):
     """A decorator: the function answers for calls of `api` whose arguments match the annotations of its parameters,
-    or one of the `signatures`, dicts of annotations by parameter name.
+    or one of the `signatures`, dicts of annotations by the name or position of a parameter.
 
-    Raises ValueError if nothing is annotated, if the parameters are not those of `api`, or if `api` is no function
-    of the public API.
+    Annotations are types, and Union, Optional and List of such. The function may do without the parameter `name`: it
+    is called in the name scope then. Raises ValueError if nothing is annotated, for other annotations, if the
+    parameters are not those of `api`, or if `api` is no function of the public API; TypeError for what are no
+    signatures.
     """
     if not _takes_part(api):
         raise ValueError(f"{api} does not support dispatch.")
+    for signature in signatures:
+        if not isinstance(signature, Mapping) or not all(isinstance(key, (str, int)) for key in signature):
+            raise TypeError("signatures must be dictionaries mapping parameter names to type annotations.")
 
     def decorate(dispatch_target):
-        theirs = inspect.signature(dispatch_target)
-        given = signatures or [_annotated(dispatch_target)]
+        if not callable(dispatch_target):
+            raise TypeError(f"Expected dispatch_target to be callable, got {dispatch_target!r}.")
+        ours = inspect.signature(api)
+        given = [_by_name(s, ours) for s in signatures or [_annotated(dispatch_target)]]
         if not any(any(map(_own_types, s.values())) for s in given):
             raise ValueError(
                 "The dispatch_for_api decorator must be called with at least one signature, or applied to a "
                 "function that has type annotations on its parameters."
             )
-        ours = inspect.signature(api)
-        names = [n for n in ours.parameters if n != "name"]
-        if [n for n in theirs.parameters if n != "name"] != names:
-            raise ValueError(
-                f"Dispatch function's signature {theirs} does not match API's signature {ours}."
-            )
+        _check_parameters(inspect.signature(dispatch_target), ours)
         for signature in given:
-            unknown = set(signature) - set(ours.parameters)
-            if unknown:
-                raise ValueError(
-                    f"Signature has annotations for parameters that {api.__name__} lacks: {unknown}."
-                )
-            _by_function.setdefault(api, []).append((dict(signature), dispatch_target))
+            _check_annotations(signature, ours)
+            _by_function.setdefault(api, []).append((signature, dispatch_target))
         return dispatch_target
 
     return decorate
+
+
+def _by_name(signature: Mapping[Any, Any], ours: inspect.Signature) -> dict[str, Any]:
+    names = list(ours.parameters)
+    return {names[key] if isinstance(key, int) and key < len(names) else key: a for key, a in signature.items()}
+
+
+_ANY_ARGUMENTS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _check_parameters(theirs: inspect.Signature, ours: inspect.Signature) -> None:
+    """Raise ValueError unless a function has the parameters of another one, but for `name`, or takes any arguments."""
+    names, own = list(theirs.parameters), list(ours.parameters)
+    if {p.kind for p in theirs.parameters.values()} >= set(_ANY_ARGUMENTS):
+        return
+    if names not in (own, [n for n in own if n != "name"]):
+        raise ValueError(
+            f"Dispatch function's signature {_bare(theirs)} does not match API's signature {_bare(ours)}."
+        )
+
+
+def _bare(signature: inspect.Signature) -> inspect.Signature:
+    """A signature without annotations."""
+    empty = inspect.Signature.empty
+    parameters = [p.replace(annotation=empty) for p in signature.parameters.values()]
+    return signature.replace(parameters=parameters, return_annotation=empty)
+
+
+def _check_annotations(signature: dict[Any, Any], ours: inspect.Signature) -> None:
+    for name, annotation in signature.items():
+        if name not in ours.parameters:
+            raise ValueError(f"signature includes annotation for unknown parameter {name!r}.")
+        if ours.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+            raise ValueError(
+                f"Dispatch currently only supports type annotations for positional parameters, not for {name!r}."
+            )
+        if not _is_supported(annotation):
+            raise ValueError(
+                f"Type annotation {annotation} is not currently supported by dispatch. Supported are types, and "
+                "Union, Optional and List of them."
+            )
+
+
+def _is_supported(annotation: Any) -> bool:
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType, list):
+        return all(map(_is_supported, parts))
+    if origin is Sequence:
+        return parts == (Any,)
+    return annotation in (None, Any) or (origin is None and isinstance(annotation, type))
 
 
 def _annotated(function: Any) -> dict[str, Any]:
@@ -252,13 +300,14 @@ def _stand_in(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
                 return result
     if function in _by_function:
         try:
-            bound = inspect.signature(function).bind(*args, **kwargs).arguments
+            call = inspect.signature(function).bind(*args, **kwargs)
         except TypeError:
             return NotImplemented
+        call.apply_defaults()
+        bound = call.arguments
         for signature, target in reversed(_by_function[function]):
-            if all(name in bound and _matches(bound[name], a) for name, a in signature.items()):
-                known = inspect.signature(target).parameters
-                return target(*args, **{k: v for k, v in kwargs.items() if k in known})
+            if all(_matches(bound[name], a) for name, a in signature.items()):
+                return _called(function, target, args, kwargs)
     if not (_unary or _binary or _binary_assertions):
         return NotImplemented
     from tapeflow.ops import composite_dispatch  # the tables of what is elementwise
@@ -266,18 +315,38 @@ def _stand_in(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     unary, binary = composite_dispatch.elementwise_functions()
     names = list(inspect.signature(function).parameters)
     values, rest, named = _leading(names, args, dict(kwargs), 1 if function in unary else 2)
+    at = names.index("name") - len(values) if "name" in names else len(rest)
+    name = named.pop("name", rest[at] if 0 <= at < len(rest) else None)
+    if 0 <= at < len(rest):
+        rest = (*rest[:at], None, *rest[at + 1 :])
     if function in unary and len(values) == 1:
         for x_type, handler in reversed(_unary):
             if _matches(values[0], x_type):
-                return handler(lambda x: function(x, *rest, **named), *values)
+                return _scoped(name, lambda: handler(lambda x: function(x, *rest, **named), *values))  # noqa: B023
     handlers = (
         _binary if function in binary else _binary_assertions if function in _ASSERTIONS else []
     )
     if len(values) == 2:
         for x_type, y_type, handler in reversed(handlers):
             if _matches(values[0], x_type) and _matches(values[1], y_type):
-                return handler(lambda x, y: function(x, y, *rest, **named), *values)
+                return _scoped(name, lambda: handler(lambda x, y: function(x, y, *rest, **named), *values))  # noqa: B023
     return NotImplemented
+
+
+def _called(function: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a program's own function returns; where it takes no name, it is called in the scope of that name."""
+    parameters = inspect.signature(target).parameters
+    if "name" in parameters or any(p.kind in _ANY_ARGUMENTS for p in parameters.values()):
+        return target(*args, **kwargs)
+    at = list(inspect.signature(function).parameters).index("name")
+    name = kwargs.get("name", args[at] if at < len(args) else None)
+    return _scoped(name, lambda: target(*args[:at], **{k: v for k, v in kwargs.items() if k != "name"}))
+
+
+def _scoped(name: str | None, function: Callable[[], Any]) -> Any:
+    """What a function returns that is called in a name scope, if there is a name."""
+    with name_scope(name) if name else contextlib.nullcontext():
+        return function()
 
 
 def _leading(

@@ -98,3 +98,36 @@ def test_rows_say_whether_they_make_a_dataset():
     assert {"RangeDataset", "BatchDatasetV2", "ShuffleDatasetV3", "ParallelInterleaveDatasetV4"} <= making
     named = {name for name, row in node_rows.NODES.items() if row.kernel and re.search(r"Dataset(V\d)?$", name)}
     assert named - making == {"InitializeTableFromDataset"}
+
+
+def _from_its_graph(dataset):
+    graph = tf.raw_ops.DatasetToGraphV2(input_dataset=tf.data.experimental.to_variant(dataset))
+    made = tf.raw_ops.DatasetFromGraph(graph_def=graph)
+    return tf.data.experimental.from_variant(made, dataset.element_spec)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        tf.data.Dataset.range(5).map(lambda x: x + 1).filter(lambda x: x > 2),
+        tf.data.Dataset.from_tensor_slices(([1, 2, 3], ["a", "b", "c"])).batch(2),
+        tf.data.Dataset.range(4).flat_map(tf.data.Dataset.range),
+    ],
+)
+def test_a_dataset_of_its_own_graph(dataset):
+    for mine, theirs in zip(_from_its_graph(dataset), dataset, strict=True):
+        tf.nest.map_structure(np.testing.assert_array_equal, mine, theirs)
+
+
+def test_records_of_one_length_from_a_graph(tmp_path):
+    (tmp_path / "records").write_bytes(b"h" + b"abcdef" + b"ff")
+    dataset = tf.data.FixedLengthRecordDataset([str(tmp_path / "records")], 3, 1, 2).repeat(2)
+    assert list(_from_its_graph(dataset).as_numpy_iterator()) == [b"abc", b"def"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "error"), [(b"", tf.errors.NotFoundError), (b"\xff\xff", tf.errors.InvalidArgumentError)]
+)
+def test_a_graph_that_returns_no_dataset(text, error):
+    with pytest.raises(error):
+        tf.raw_ops.DatasetFromGraph(graph_def=text)

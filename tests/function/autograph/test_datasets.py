@@ -177,3 +177,40 @@ def test_training_over_a_dataset():
         return loss
 
     assert float(train()) < 1e-6
+
+
+def test_a_loop_over_a_dataset_in_unconverted_code_is_refused():
+    @tf.function(autograph=False)
+    def counted(dataset):
+        count = 0
+        for _ in dataset:
+            count += 1
+        return count
+
+    with pytest.raises(ValueError, match="AutoGraph"):
+        counted(tf.data.Dataset.range(3))
+
+
+def test_converted_code_takes_as_many_elements_as_it_likes():
+    @tf.function
+    def total(iterator):
+        found = tf.constant(0, tf.int64)
+        for _ in range(40):
+            found += next(iterator)
+        return found
+
+    assert total(iter(tf.data.Dataset.range(50))).numpy() == sum(range(40))
+
+
+def test_shapes_vary_in_a_loop_over_a_dataset_but_not_over_an_iterator():
+    @tf.function
+    def last(elements):
+        found = tf.constant([1])
+        for _ in elements:
+            found = tf.constant([1, 1])
+        return found
+
+    dataset = tf.data.Dataset.range(3)
+    assert last(dataset).numpy().tolist() == [1, 1]
+    with pytest.raises(ValueError, match=r"'found' has shape \(1,\) before the loop, but shape \(2,\) after"):
+        last(iter(dataset))

@@ -82,8 +82,8 @@ def encode_packed(array: np.ndarray) -> bytes:
     return out + (bytes_field(_CONTENT, content) if texts else b"")
 
 
-def _unpacked(content: bytes, count: int) -> list[bytes]:
-    """The strings of such memory."""
+def unpacked(content: bytes, count: int) -> list[bytes]:
+    """The strings of such memory. Raises WireError for malformed bytes."""
     lengths, at = [], 0
     if count > len(content):
         raise WireError(f"{len(content)} bytes for {count} strings")
@@ -129,7 +129,7 @@ def decode(message: bytes) -> tuple[np.ndarray, DType]:
     if dtype == dtypes.string:
         flat = np.empty(count, object)
         if content:
-            strings = _unpacked(content, count)
+            strings = unpacked(content, count)
         if count and len(strings) != count:
             if not strings:
                 strings = [b""]

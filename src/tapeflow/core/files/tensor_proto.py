@@ -11,6 +11,8 @@ from tapeflow import _native, protos
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType, as_dtype
+from tapeflow.core.files import tensor_bytes
+from tapeflow.core.files.wire import WireError
 from tapeflow.core.public import boundaries
 from tapeflow.core.tensor_shape import as_shape
 
@@ -195,6 +197,17 @@ def _check_size(
         raise ValueError(f"Too many elements provided. Takes at most {size}, but got {array.size}.")
 
 
+def _string_list(content: bytes, shape: list[int]) -> np.ndarray:
+    """Strings whose lengths and bytes are the content, as TensorFlow's optimizers write them."""
+    try:
+        texts = tensor_bytes.unpacked(content, math.prod(shape))
+    except WireError as error:
+        raise ValueError(f"The content of a tensor of strings is malformed: {error}") from None
+    found = np.empty(len(texts), object)
+    found[:] = texts
+    return found.reshape(shape)
+
+
 def _strings(values: Any, array: np.ndarray) -> list[bytes]:
     flat = (
         _flat(values) if isinstance(values, (list, tuple, str, bytes)) else array.ravel().tolist()
@@ -244,6 +257,8 @@ def make_ndarray(tensor: Any) -> np.ndarray:
         raise TypeError(f"Unsupported tensor type: {tensor.dtype}. {_TYPES_PAGE}")
     numpy_type = np.dtype(kind.as_numpy_dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
+    if tensor.tensor_content and kind == dtypes.string:
+        return _string_list(tensor.tensor_content, shape)
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, dtype=numpy_type).copy().reshape(shape)
     values = _get(tensor, kind, numpy_type)

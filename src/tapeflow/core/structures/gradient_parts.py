@@ -1,11 +1,17 @@
-"""The tensor inside of a composite by which gradients are taken, and the composite that a gradient by it makes."""
+"""The tensors inside of composites by which gradients are taken, and the composites that gradients by them make.
+
+Most kinds have one such tensor. Those of several, of which a gradient has the same structure, are taken apart first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core.structures import nest
+
 _parts: dict[type, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {}
+_several: list[type] = []
 
 
 def register(kind: type, part: Callable[[Any], Any], rebuilt: Callable[[Any, Any], Any]) -> None:
@@ -17,6 +23,41 @@ def register(kind: type, part: Callable[[Any], Any], rebuilt: Callable[[Any, Any
       rebuilt: makes the gradient of a value of the value and the gradient by its part.
     """
     _parts[kind] = part, rebuilt
+
+
+def register_several(kind: type) -> None:
+    """Let the gradient by a value of a class, or of one below it, be such a value of the gradients by its tensors."""
+    _several.append(kind)
+
+
+def taken_apart(values: Any) -> list[Any] | None:
+    """The leaves of a structure, with lists of tensors for values of several; None where there are none of those."""
+    kinds, leaves = tuple(_several), nest.flatten(values)
+    if not any(isinstance(each, kinds) for each in leaves):
+        return None
+    return [nest.flatten(each, expand_composites=True) if isinstance(each, kinds) else each for each in leaves]
+
+
+def put_together(values: Any, gradients: list[Any], zeros: Callable[[Any], Any]) -> Any:
+    """The gradients by a structure.
+
+    Args:
+      values: the structure.
+      gradients: those by what was taken apart of it.
+      zeros: gives the gradient by a tensor that has none, where the others of its value have some.
+    """
+    kinds = tuple(_several)
+
+    def together(value: Any, found: Any) -> Any:
+        if not isinstance(value, kinds):
+            return found
+        if all(each is None for each in found):
+            return None
+        tensors = nest.flatten(value, expand_composites=True)
+        given = [zeros(x) if dx is None else dx for x, dx in zip(tensors, found, strict=True)]
+        return nest.pack_sequence_as(value, given, expand_composites=True)
+
+    return nest.pack_sequence_as(values, list(map(together, nest.flatten(values), gradients)))
 
 
 def part_of(value: Any) -> Any:

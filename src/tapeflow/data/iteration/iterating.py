@@ -22,6 +22,9 @@ from tapeflow.data.parts import parts_of
 
 _thread = context.thread_state()
 
+# TensorFlow refuses as many.
+_MOST_TRACED = 32
+
 if TYPE_CHECKING:
     from tapeflow.core.sparse_tensor import SparseTensorSpec
     from tapeflow.data.dataset import Dataset, DatasetV2
@@ -95,6 +98,8 @@ class Iterator:
       dataset: the dataset; `iter(dataset)` makes the same.
     """
 
+    _traced = 0  # how many elements unconverted code took while it was traced
+
     def __init__(self, dataset):
         eager = context.executing_eagerly()
         # Every run of a function makes a pass of its own.
@@ -146,6 +151,7 @@ class Iterator:
     def get_next(self, name: str | None = None):
         """The next element; raises OutOfRangeError at the end."""
         if not context.executing_eagerly():
+            self._count_traced()
             return _dataset_loop().next_element(self)
         try:
             return self.__next__()
@@ -153,6 +159,19 @@ class Iterator:
             raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext]") from None
 
     _next_internal = get_next
+
+    def _count_traced(self):
+        """Refuse to trace a loop of Python over the elements, which would never end."""
+        graph = context.current_graph()
+        if graph is None or not graph.building_function or graph.converts:
+            return
+        self._traced += 1
+        if self._traced > _MOST_TRACED:
+            raise ValueError(
+                "An unusually high number of `tf.data.Iterator.get_next()` calls was detected. This suggests that the "
+                "`for elem in dataset: ...` idiom is used within tf.function with AutoGraph disabled. This idiom is "
+                "only supported when AutoGraph is enabled."
+            )
 
     def get_next_as_optional(self):
         """The next element in an Optional, which is empty at the end."""

@@ -5,13 +5,15 @@ With them the rows of all nodes of this package are registered.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
+from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, NotFoundError
 from tapeflow.core.files.tf_record import TFRecordWriter
 from tapeflow.data import leaves, transformations
 from tapeflow.data.batch_size import compute_batch_size
@@ -27,14 +29,15 @@ from tapeflow.data.parts import parts_of
 from tapeflow.data.transform import mapping
 from tapeflow.data.transform.optioning import written_options
 from tapeflow.data.transform.record import ELEMENTS
+from tapeflow.function.compiled import Compiled
+from tapeflow.graph.func_graph import FuncGraph
+from tapeflow.graph.graph import Graph
+from tapeflow.graph.interchange.importing import import_graph_def
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.lookup.table_object import Table
 from tapeflow.ops.node_rows import NodeRow, node
 from tapeflow.ops.signature import func, strings, type_list
 from tapeflow.ops.state.resource_op import expect, object_of
-
-if TYPE_CHECKING:
-    from tapeflow.graph.graph import Graph
 
 
 def _reduce(graph: Graph, row: NodeRow, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
@@ -104,6 +107,24 @@ node(
     "DatasetToGraphV2", "input_dataset: variant -> graph: string",
     {"external_state_policy": 0, "strip_device_assignment": False},
 ).runs(_graph_of)  # fmt: skip
+
+
+@node("DatasetFromGraph", "graph_def: string -> handle: variant").runs
+def _of_graph(attrs: Attrs, spec: Any, text: Any) -> Any:
+    definition = protos.GraphDef()
+    try:
+        definition.ParseFromString(text.numpy())
+    except DecodeError:
+        raise InvalidArgumentError(None, None, "Could not parse the GraphDef of a dataset") from None
+    returned = [each for each in definition.node if each.op == "_Retval" and each.input]
+    if len(returned) != 1:
+        raise NotFoundError(None, None, f"A GraphDef of a dataset has one node that returns it, not {len(returned)}")
+    source = returned[0].input[0]
+    definition.node.remove(returned[0])
+    graph = FuncGraph("DatasetFromGraph")
+    with graph.as_default():
+        graph.outputs = import_graph_def(definition, return_elements=[source if ":" in source else f"{source}:0"])
+    return dataset_of(Compiled(graph).plan()[0])
 
 
 @node("GetElementAtIndex", "dataset: variant, index: int64 -> components: output_types", ELEMENTS).runs

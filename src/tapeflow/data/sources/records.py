@@ -270,7 +270,7 @@ fixed_length.node(
 )  # fmt: skip
 fixed_length.node(
     "FixedLengthRecordDatasetV2", f"{_LENGTHS}, compression_type: string -> handle: variant", {"metadata": ""},
-    stateful=True, touches="files", written=False,
+    stateful=True, touches="files", writes=_one_by_one, absent={**_ABSENT, "header_bytes": 0, "footer_bytes": 0},
 )  # fmt: skip
 
 

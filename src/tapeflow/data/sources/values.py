@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import boundaries, boundary
 from tapeflow.core.specs.tensor_spec import TensorSpec
+from tapeflow.core.structures import nest
 from tapeflow.core.structures.nest_paths import flatten_with_joined_string_paths
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.data import element
@@ -138,10 +140,19 @@ def _tensors_of(attrs: dict[str, Any], given: dict[str, Any]):
     return {"tensors": given["components"]}
 
 
+def _of_its_own(leaf: Any) -> Any:
+    """A leaf in tensors that are not the caller's, which a tape may watch."""
+    if is_dataset(leaf):
+        return leaf
+    return nest.map_structure(
+        lambda x: _native.fresh(x) if isinstance(x, _native.EagerTensor) else x, leaf, expand_composites=True
+    )
+
+
 @record("from_tensors", spec=lambda call: element.spec_of(element.to_element(call["tensors"])))
 def from_tensors(tensors: Tensor | dict[str, Any]):
     """Dataset arguments for one element."""
-    value = element.to_element(tensors)
+    value = element.map_leaves(_of_its_own, element.to_element(tensors))
     if not element.flatten(value):
         raise ValueError("Invalid `element`. `element` should not be empty.")
     return "Tensor", lambda: Counted(lambda: (value,)), element.spec_of(value), 1
@@ -198,7 +209,7 @@ def _slices_spec(call: dict[str, Any]):
         raise ValueError("Invalid `element`. `element` should not be empty.")
     size = TensorShape([None])
     for leaf in flat:
-        if is_dataset(leaf):
+        if leaf is None or is_dataset(leaf):
             continue
         if leaf.shape.rank == 0:
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
@@ -217,9 +228,9 @@ def _slice_spec(leaf: Tensor):
 @record("from_tensor_slices", spec=_slices_spec)
 def from_tensor_slices(tensors: TensorLike | dict[str, Any] | SparseTensor):
     """Dataset arguments for the slices of tensors along axis 0."""
-    columns = element.to_element(tensors)
+    columns = element.map_leaves(_of_its_own, element.to_element(tensors))
     leaves = element.flatten(columns)
-    if any(isinstance(leaf, element.COMPOSITES) or is_dataset(leaf) for leaf in leaves):
+    if any(leaf is None or isinstance(leaf, element.COMPOSITES) or is_dataset(leaf) for leaf in leaves):
         return _composite_slices(columns)
     if not leaves:
         raise ValueError("Invalid `element`. `element` should not be empty.")
@@ -247,8 +258,10 @@ from_tensor_slices.node(
 
 
 def _composite_slices(columns):
-    """Dataset arguments for slices where some of the columns are sparse or ragged."""
-    counts = {stacking.outer_size(leaf) for leaf in element.flatten(columns)}
+    """Dataset arguments for slices where some of the columns are sparse or ragged, or None."""
+    counts = {stacking.outer_size(leaf) for leaf in element.flatten(columns) if leaf is not None}
+    if not counts:
+        raise ValueError("Invalid `element`. `element` should not be empty.")
     if len(counts) != 1:
         first, second = sorted(counts)[:2]
         raise ValueError(f"Dimensions {first} and {second} are not compatible")

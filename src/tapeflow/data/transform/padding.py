@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow._native import Tensor
 from tapeflow.core import context, dtypes
-from tapeflow.core.annotations import ShapeLike, Tensor, TensorLike
+from tapeflow.core.annotations import ShapeLike, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import boundaries
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -60,6 +61,10 @@ def padded(dataset, batch_size: Any, padded_shapes: ShapeLike | None, padding_va
     specs = dataset.element_spec
     flat = element.flatten(specs)
     for leaf in flat:
+        if isinstance(leaf, element.DatasetSpec):
+            raise TypeError(
+                f"`padded_batch` is not supported for datasets of datasets, whose elements are of `{leaf}`."
+            )
         if not isinstance(leaf, TensorSpec):
             raise TypeError(
                 "`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
@@ -154,20 +159,7 @@ def _leaves_like(specs, structure):
 
 
 def _padded_shape(given: Any, leaf: TensorSpec):
-    if hasattr(given, "dtype") and hasattr(given, "shape") and not given.dtype.name.startswith("int"):
-        raise TypeError(
-            f"Padded shape {given} must be a `tf.int64` vector tensor, but its dtype is {given.dtype}."
-        )
-    try:
-        if hasattr(given, "shape") and hasattr(given, "numpy") and given.shape.rank != 1:
-            raise ValueError(
-                f"Padded shape {given} must be a `tf.int64` vector tensor, but its shape was {given.shape}."
-            )
-        shape = stacking.as_shape([given] if isinstance(given, int) else given).as_list()
-    except TypeError:
-        raise TypeError(
-            f"Padded shape {given} must be a shape or a `tf.int64` vector tensor."
-        ) from None
+    shape = _shape_given(given)
     known = leaf.shape
     if known.rank is not None:
         fits = len(shape) == known.rank and all(
@@ -180,6 +172,25 @@ def _padded_shape(given: Any, leaf: TensorSpec):
                 "the corresponding input component."
             )
     return shape
+
+
+def _shape_given(given: Any):
+    """The sizes that an argument spells, None for those of the largest element."""
+    try:
+        if not isinstance(given, Tensor):
+            return stacking.as_shape([given] if isinstance(given, int) else given).as_list()
+    except (TypeError, ValueError):
+        pass
+    vector = convert_to_tensor(given, dtype_hint=dtypes.int64)
+    if vector.shape.rank not in (1, None):
+        raise ValueError(
+            f"Padded shape {given} must be a `tf.int64` vector tensor, but its shape was {vector.shape}."
+        )
+    if vector.dtype != dtypes.int64:
+        raise TypeError(
+            f"Padded shape {given} must be a `tf.int64` vector tensor, but its element type was {vector.dtype.name}."
+        )
+    return stacking.as_shape(vector).as_list()
 
 
 def _padding_value(value, leaf: TensorSpec):

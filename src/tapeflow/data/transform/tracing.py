@@ -96,7 +96,9 @@ class Traced:
                 ) from error
             flat: list[Any] = []
             self._rebuild = element.map_leaves(lambda leaf: _output(leaf, flat), result)
-            graph.outputs = [graph.capture(x) if isinstance(x, _Eager) else _inside(graph, x) for x in flat]
+            # A tensor from outside is returned as one of its own, as a tape may watch that outside.
+            outputs = [_native.fresh(x) if isinstance(x, _Eager) else x for x in flat]
+            graph.outputs = [graph.capture(x) if isinstance(x, _Eager) else _inside(graph, x) for x in outputs]
             self.spec = element.spec_of(result)
         self.result = result
         self._compiled = Compiled(graph)

@@ -16,6 +16,7 @@ from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.graph.build import gradients as walk
 from tapeflow.graph.build.recording import source_in, unconnected
 from tapeflow.graph.tensor import SymbolicTensor
+from tapeflow.ops.array.construction import zeros_like
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.sizes import Shape, Size
@@ -79,6 +80,10 @@ def _gradients(
         raise ValueError(
             f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
         ) from None
+    apart = gradient_parts.taken_apart(_listed(xs))
+    if apart is not None:
+        flat = _gradients(ys, nest.flatten(apart), grad_ys, stop_gradients, unconnected_gradients, colocate)
+        return gradient_parts.put_together(_listed(xs), nest.pack_sequence_as(apart, flat), zeros_like)
     targets = [_tensor(gradient_parts.part_of(y)) for y in _listed(ys)]
     sources = _listed(xs)
     parts = [gradient_parts.part_of(x) for x in sources]

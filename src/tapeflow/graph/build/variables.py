@@ -238,9 +238,9 @@ def _create_in_graph(made: Any, given: dict[str, Any], graph: Graph) -> None:
                 f"explicitly supplied `shape` argument ({given['shape']})."
             )
         if (
-            given.get("validate_shape", True)
+            made._is_reference
+            and given.get("validate_shape", True)
             and given["shape"] is None
-            and not value.shape.is_fully_defined()
             and value.shape.rank is None
         ):
             raise ValueError(f"initial_value must have a shape specified: {value}")

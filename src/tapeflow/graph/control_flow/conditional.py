@@ -52,7 +52,7 @@ def conditional(
         structure = _common_structure(bodies, labels)
         node = build(graph, pred, [Body(b, list(b.outputs)) for b in bodies], name)
         if structure is None and not node.outputs:
-            return node
+            return None if graph.building_function else node  # 1.x runs what it gets
         flat = iter(node.outputs)
         return _packed(bodies[0].structured_outputs, flat)
 

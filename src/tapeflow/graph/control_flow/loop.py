@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import context, dtypes
+from tapeflow.core.specs.tensor_spec import TypeSpec
 from tapeflow.core.structures import nest
 from tapeflow.core.tensor_shape import TensorShape
 from tapeflow.graph.build import building, tracing
@@ -146,6 +147,8 @@ def _invariants(given: Any, structure: Any, flat: Sequence[Any], invariants: Any
     if len(specs) != len(leaves):
         raise ValueError("shape_invariants must have the structure of loop_vars")
     for leaf, spec in zip(leaves, specs, strict=True):
+        if isinstance(spec, TypeSpec) and not spec.is_compatible_with(leaf):
+            raise TypeError(f"TypeSpec {spec} is not compatible with {leaf!r}")
         parts = nest.flatten(leaf, expand_composites=True)
         if len(parts) > 1 or nest.is_nested_or_composite(leaf):
             found += [_loosened(x) for x in parts]

@@ -12,6 +12,7 @@ import numpy as np
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
+from tapeflow.core.errors import UnimplementedError
 from tapeflow.ops import shapes
 from tapeflow.ops.folding import fold_at
 from tapeflow.ops.math.casting import cast
@@ -44,8 +45,8 @@ def _ratios(call) -> list[float]:
         if not r >= 1 or math.isinf(r):
             raise invalid(f"pooling_ratio cannot be smaller than 1, got: {ratios}")
     if ratios[0] != 1 or ratios[3] != 1:
-        raise invalid(
-            f"Fractional pooling is not yet supported on the batch nor channel dimension, got {ratios}"
+        raise UnimplementedError(
+            None, None, f"Fractional pooling is not yet supported on the batch nor channel dimension, got {ratios}"
         )
     return ratios
 
@@ -107,6 +108,12 @@ def _pooled(
             f"Both seed and seed2 should be 0 if deterministic is false, got {seed} and {seed2}"
         )
     out = _shrunk(value.shape, ratios)
+    for axis, (whole, ratio) in enumerate(zip(value.shape, ratios, strict=True)):
+        if whole and not int(whole / ratio):
+            raise invalid(
+                f"Pooling ratio is higher than input dimension size for dimension {axis}. Input dim size: {whole} "
+                f"pooling ratio: {ratio}"
+            )
     if 0 in value.shape or 0 in out:
         raise invalid(f"Fractional pooling of shape {shape_text(value.shape)} by {ratios} leaves nothing")
     if deterministic and (seed or seed2):
@@ -152,8 +159,9 @@ def _row(name: str, reduce: Callable[..., Any]):
         yield Sample(rng.normal(2, 4, 6, 3), **sure)
         yield Sample(rng.normal(1, 4, 6, 2), **sure, overlapping=True)
         yield Sample(rng.normal(1, 4, 7, 1), pooling_ratio=[1.0, 1.9, 1.0, 1.0])
-        for bad in ([1.0, 2.0, 3.0], [1.0, 0.5, 2.0, 1.0], [2.0, 2.0, 2.0, 1.0]):
+        for bad in ([1.0, 2.0, 3.0], [1.0, 0.5, 2.0, 1.0], [1.0, 5.0, 2.0, 1.0]):
             yield Sample(rng.normal(2, 4, 6, 3), pooling_ratio=bad, raises=InvalidArgumentError)
+        yield Sample(rng.normal(2, 4, 6, 3), pooling_ratio=[2.0, 2.0, 2.0, 1.0], raises=UnimplementedError)
         yield Sample(rng.normal(2, 4, 6), **sure, raises=InvalidArgumentError)
         yield Sample(rng.normal(2, 4, 6, 3), **sure, seed=3, raises=InvalidArgumentError)
 

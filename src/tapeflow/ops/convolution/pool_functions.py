@@ -63,7 +63,7 @@ def max_pool(
       ksize: the size of the window, an int or a list of one int or one for each spatial (or each) dimension.
       strides: how far windows are apart, likewise.
       padding: "VALID": windows inside of the input only (none, where they are larger); "SAME": as many as strides;
-        for images also a list of (before, after) for each dimension.
+        for lines and images also a list of (before, after) for each dimension.
       data_format: "NWC", "NHWC" or "NDHWC", or the same with the channels second, such as "NCHW"; None: channels
         last.
       name: a name for the operation (optional).

@@ -30,7 +30,13 @@ def pool_2d(
 ):
     data_format = data_format or "NHWC"
     ksize, strides = windows(ksize, strides, 2, data_format)
+    return _pooled_images(row, input, ksize, strides, padding, data_format)
+
+
+def _pooled_images(row, input, ksize, strides, padding, data_format: str):
     attrs = {"ksize": ksize, "strides": strides, "data_format": data_format}
+    if not isinstance(padding, (str, list, tuple) if row is MaxPool else str):
+        raise TypeError(f"Expected string for argument 'padding' not {padding}.")
     padding, explicit = explicit_padding(padding)
     if explicit:
         attrs["explicit_paddings"] = explicit
@@ -45,13 +51,14 @@ def pool_1d(row, input, ksize, strides, padding, data_format):
         )
     ksize, strides = windows(ksize, strides, 1, data_format)
     axis = 2 if data_format == "NCW" else 1
-    out = row(
-        ExpandDims(input, axis),
-        ksize=[*ksize[:axis], 1, *ksize[axis:]],
-        strides=[*strides[:axis], 1, *strides[axis:]],
-        padding=padding,
-        data_format="NCHW" if axis == 2 else "NHWC",
-    )
+    if isinstance(padding, (list, tuple)) and row is MaxPool:
+        if len(padding) != 3:
+            raise ValueError(
+                f"When padding is a list, it must be of size 3. Received: padding={padding} of size {len(padding)}"
+            )
+        padding = [*padding[:axis], [0, 0], *padding[axis:]]
+    ksize, strides = ([*sizes[:axis], 1, *sizes[axis:]] for sizes in (ksize, strides))
+    out = _pooled_images(row, ExpandDims(input, axis), ksize, strides, padding, "NCHW" if axis == 2 else "NHWC")
     return Squeeze(out, [axis])
 
 
@@ -73,7 +80,7 @@ def max_pool1d(
       input: a real tensor `[batch, width, channels]`.
       ksize: the size of the window, an int or a list of one or three.
       strides: how far windows are apart, likewise.
-      padding: "VALID" or "SAME".
+      padding: "VALID", "SAME", or a list of (before, after) for each dimension.
       data_format: "NWC" or "NCW".
       name: a name for the operation (optional).
 

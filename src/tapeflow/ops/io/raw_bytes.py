@@ -65,7 +65,7 @@ def DecodeRaw(xp: ModuleType, bytes: Array, out_type: DType, little_endian: bool
         if len(data) != size:
             raise invalid(
                 "DecodeRaw requires input strings to all be the same size, but element "
-                f"{i} has size {len(data)} != {size}"
+                f"{i} has size {size} != {len(data)}"
             )
     if size % kind.itemsize:
         raise invalid(

@@ -109,7 +109,8 @@ def _inherited(operator: LinearOperatorFullMatrix | LinearOperatorLowerTriangula
     for name, hint in zip(names, given, strict=True):
         own = getattr(operator, name)
         if None not in (hint, own) and hint != own:
-            raise ValueError(f"The operator has {name}={own}, in contradiction to the hint {hint}.")
+            word = name.removeprefix("is_").replace("_", "-")
+            raise ValueError(f"The operator is {'' if own else 'not '}{word}, in contradiction to the hint {hint}.")
         yield own if hint is None else hint
 
 

@@ -16,6 +16,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.structures import gradient_parts, nest
 from tapeflow.core.tensor_shape import TensorShape, dimension_at_index
 from tapeflow.core.tracking.module import Module
 from tapeflow.ops.array import layout
@@ -38,6 +39,7 @@ from tapeflow.ops.linear_operator.arguments import (
     with_common_batch,
 )
 from tapeflow.ops.linear_operator.slicing import sliced
+from tapeflow.ops.linear_operator.spec import LinearOperatorSpec, flat_parts, with_flat_parts
 from tapeflow.ops.math import arithmetic, division, elementwise, reductions
 from tapeflow.ops.math.complex_numbers import real
 
@@ -188,6 +190,15 @@ class LinearOperator(Module):
         )
 
     # Properties.
+
+    @property
+    def tensor_parameters(self):
+        """The names of the parameters that are tensors or operators."""
+        return tuple(self._matrix_dimensions)
+
+    @property
+    def _type_spec(self):
+        return LinearOperatorSpec.of(self)
 
     @property
     def dtype(self):
@@ -424,3 +435,5 @@ class LinearOperator(Module):
 
 
 dispatch.register(LinearOperator)
+nest.register_composite(LinearOperator, flat_parts, with_flat_parts)
+gradient_parts.register_several(LinearOperator)

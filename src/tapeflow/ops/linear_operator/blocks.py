@@ -26,10 +26,11 @@ from tapeflow.ops.linear_operator.algebra import (
     together,
 )
 from tapeflow.ops.linear_operator.arguments import parameters_of, static_size
+from tapeflow.ops.linear_operator.matrix import LinearOperatorFullMatrix
 from tapeflow.ops.math import arithmetic, reductions
 
 if TYPE_CHECKING:
-    from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag, LinearOperatorFullMatrix
+    from tapeflow.ops.linear_operator.matrix import LinearOperatorDiag
 
 
 class _Blocks(Several):
@@ -190,6 +191,26 @@ def _joined(parts: Sequence[Tensor]):
     return concat([_tobatch_of(p, batch) for p in parts], -2)
 
 
+def _check_triangle(rows: Sequence[Any]):
+    """Raise ValueError unless the operators of these rows fit into a lower triangle."""
+    for i, row in enumerate(rows):
+        if len(row) != i + 1:
+            raise ValueError(f"Argument `operators[{i}]` must contain `{i + 1}` blocks. Received: {len(row)} blocks.")
+        if row[-1].is_square is False:
+            raise ValueError(f"Matrices on the diagonal must be square, but `operators[{i}][{i}]` is not.")
+    pairs = [
+        *(("domain", i, j, i - 1, j, -1) for i in range(1, len(rows)) for j in range(i)),
+        *(("range", i, j, i, j + 1, -2) for i in range(1, len(rows)) for j in range(i)),
+    ]
+    for what, i, j, k, m, at in pairs:
+        one, other = static_size(rows[i][j].shape, at), static_size(rows[k][m].shape, at)
+        if None not in (one, other) and one != other:
+            raise ValueError(
+                f"Argument `operators[{i}][{j}].{what}_dimension` ({one}) must be the same as "
+                f"`operators[{k}][{m}].{what}_dimension` ({other})."
+            )
+
+
 @api("linalg.LinearOperatorBlockLowerTriangular")
 class LinearOperatorBlockLowerTriangular(_Blocks):
     """The operator of a lower triangle of blocks: `operators` is a list of rows of 1, 2, 3... operators."""
@@ -201,14 +222,19 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
     ):
         parameters = parameters_of(locals())
         rows = [list(row) for row in operators]
-        for i, row in enumerate(rows):
-            if len(row) != i + 1:
-                raise ValueError(
-                    f"The {i}-th row of blocks must have {i + 1} operators. Found: {len(row)}"
-                )
+        if not rows:
+            raise ValueError(f"Argument `operators` must be a list of >=1 operators. Received: {operators}.")
         flat = checked([o for row in rows for o in row])
+        _check_triangle(rows)
         diagonal = [row[-1] for row in rows]
         is_non_singular = implied_hint(diagonal, HINTS[0], is_non_singular, "block triangle")
+        if any(o.is_non_singular is False for o in diagonal):
+            if is_non_singular:
+                raise ValueError("A block triangle with a singular operator on its diagonal is always singular.")
+            is_non_singular = False
+        if is_square is False:
+            raise ValueError("`LinearOperatorBlockLowerTriangular` must be square.")
+        is_square = True
         self._rows = rows
         hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         super().__init__(flat, hints, name, parameters)
@@ -234,3 +260,15 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         dense = concat(rows, -2)
         dense.set_shape(self.shape)
         return dense
+
+    def _inverse(self):
+        rows: list[list[Any]] = []
+        for *beside, last in self._rows:
+            own = last.inverse()
+            # What is left of the diagonal: minus its inverse, times the blocks there, times the inverse above.
+            row = []
+            for j in range(len(beside)):
+                terms = [beside[k].matmul(rows[k][j].to_dense()) for k in range(j, len(beside))]
+                row.append(LinearOperatorFullMatrix(-own.matmul(functools.reduce(arithmetic.AddV2, terms))))
+            rows.append([*row, own])
+        return LinearOperatorBlockLowerTriangular(rows, *self._hints)

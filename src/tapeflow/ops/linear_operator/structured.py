@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
+
+import numpy as np
 
 from tapeflow.api import api
 from tapeflow.core import dtypes
@@ -33,6 +36,7 @@ from tapeflow.ops.linear_operator.arguments import (
 from tapeflow.ops.linear_operator.base import LinearOperator
 from tapeflow.ops.math import arithmetic, casting, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
+from tapeflow.ops.static import static_value
 
 
 @api("linalg.LinearOperatorPermutation")
@@ -54,8 +58,15 @@ class LinearOperatorPermutation(LinearOperator):
             raise ValueError(f"A Permutation operator is always square. Received: {is_square}")
         parameters = parameters_of(locals())
         self._perm = convert_to_tensor(perm)
+        if self._perm.shape.rank == 0:
+            raise ValueError(f"Argument `perm` must have at least 1 dimension. Received: {perm}.")
         if not self._perm.dtype.is_integer:
-            raise TypeError(f"perm must be integral dtype. Found: {self._perm.dtype}")
+            raise TypeError(f"Argument `perm` must be integer dtype. Received: {perm}.")
+        known = static_value(self._perm)
+        if known is not None and np.any(np.sort(known, -1) != np.arange(known.shape[-1])):
+            raise ValueError(
+                f"Argument `perm` must be a vector of unique integers from 0 to {known.shape[-1] - 1}."
+            )
         super().__init__(
             dtype, None, True, is_self_adjoint, is_positive_definite, True, name, parameters
         )
@@ -155,6 +166,11 @@ class LinearOperatorHouseholder(LinearOperator):
         return no_op("assert_self_adjoint")
 
 
+def _held(x: TensorLike) -> Any:
+    """`x` as a tensor; a variable is read at each use."""
+    return x if hasattr(x, "assign_add") else convert_to_tensor(x)
+
+
 @api("linalg.LinearOperatorTridiag")
 class LinearOperatorTridiag(LinearOperator):
     """The operator of three diagonals; see `tridiagonal_matmul` for their forms."""
@@ -167,9 +183,14 @@ class LinearOperatorTridiag(LinearOperator):
         if is_square is False:
             raise ValueError("`LinearOperatorTridiag` must be square")
         parameters = parameters_of(locals())
-        self._given, self._format = diagonals, diagonals_format
+        if diagonals_format == "sequence":
+            parts = diagonals if isinstance(diagonals, (list, tuple)) else [_held(diagonals)[i] for i in range(3)]
+            self._given = [_held(part) for part in parts]
+        else:
+            self._given = _held(diagonals)
+        self._format = diagonals_format
         self._matrix_dimensions = {"diagonals": [1, 1, 1] if diagonals_format == "sequence" else 2}
-        compact = tridiagonal_functions.compact(diagonals, diagonals_format)
+        compact = self._diagonals
         self._sizes = compact.shape[:-2].concatenate(compact.shape[-1:])
         super().__init__(
             compact.dtype,

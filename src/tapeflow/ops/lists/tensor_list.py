@@ -34,6 +34,12 @@ def _tensor_list_reading() -> ModuleType:
     return tensor_list_reading
 
 
+def _tensor_list_changing() -> ModuleType:
+    from tapeflow.ops.lists import tensor_list_changing  # a circle: it is made of this module
+
+    return tensor_list_changing
+
+
 VARIANT = "variant"
 
 
@@ -320,7 +326,11 @@ def _(call: GradientCall, dlist: Tensor):
     ditem = TensorListGetItem(
         dlist, call.index, shape, kind
     )  # first: then the list may change in place
-    return TensorListSetItem(dlist, call.index, blank), None, ditem
+    dbefore = TensorListSetItem(dlist, call.index, blank)
+    if call.resize_if_index_out_of_bounds and getattr(call, "beside", None) is not None:
+        # As long as the list was. Of an eager call it is not kept: what made the list shortens its gradient.
+        dbefore = _tensor_list_changing().TensorListResize(dbefore, length_in(call, "input_handle"))
+    return dbefore, None, ditem
 
 
 @TensorListSetItem.samples

@@ -20,6 +20,7 @@ from tapeflow.ops.indexing.gather import Gather
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.lists.payload import TensorList, list_in, rows_of, text_of
 from tapeflow.ops.lists.tensor_list import sample_list
+from tapeflow.ops.lists.tensor_list_changing import TensorListResize
 from tapeflow.ops.math import segment_functions
 from tapeflow.ops.math.choice import Select
 from tapeflow.ops.math.comparison import Equal
@@ -79,6 +80,8 @@ def _(call: GradientCall, dlist: Tensor):
     shape = call.static_shape("tensor")
     count = shape.as_list()[0] if shape.rank else None
     kind = call.dtype("tensor")
+    if count is not None:
+        dlist = TensorListResize(dlist, count)  # others may have been appended to it
     return TensorListStack(dlist, _row_shape(call), kind, -1 if count is None else count), None
 
 

@@ -63,7 +63,8 @@ def _key(x: np.ndarray) -> Any:
 def _entry(found: TensorMap, key: np.ndarray, do: str) -> tuple[Any, Any]:
     entry = found.entries.get(_key(key))
     if entry is None:
-        raise invalid(f"Trying to {do} non-existent key. Could not find key \"{key.tolist()}\".")
+        text = key.tolist()
+        raise invalid(f"Trying to {do}. Could not find key \"{text.decode() if isinstance(text, bytes) else text}\".")
     return entry
 
 
@@ -107,7 +108,7 @@ def _(rng: SampleGenerator):
 @op("TensorMapLookup", "input_handle: variant, key: key_dtype -> value: value_dtype", types={"key_dtype": ANY},
     attrs={"value_dtype": dtype}, shape=shapes.unknown)  # fmt: skip
 def TensorMapLookup(xp: ModuleType, input_handle: np.ndarray, key: np.ndarray, value_dtype: DType):
-    found = _entry(_map(input_handle), key, "lookup")[1]
+    found = _entry(_map(input_handle), key, "lookup non-existent key")[1]
     if found.dtype != value_dtype:
         raise invalid(f"The value is {found.dtype.name}, not {value_dtype.name}")
     return list_payload.array_of(found)
@@ -125,7 +126,7 @@ def _(rng: SampleGenerator):
     attrs={"value_dtype": dtype}, shape=shapes.scalar)  # fmt: skip
 def TensorMapErase(xp: ModuleType, input_handle: Array, key: np.ndarray, value_dtype: DType):
     held = _map(input_handle)
-    _entry(held, key, "erase")
+    _entry(held, key, "erase non-existent item")
     return _boxed(TensorMap({k: entry for k, entry in held.entries.items() if k != _key(key)}))
 
 

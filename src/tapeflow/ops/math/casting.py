@@ -150,6 +150,8 @@ def saturate_cast(value: Any, dtype: DTypeLike, name: str | None = None):
         from tapeflow.ops.math import complex_numbers as parts
 
         if kind.is_complex:
+            if kind.size > source.size:  # nothing is out of its range; infinities stay
+                return cast(value, kind)
             each = (saturate_cast(part(value), kind.real_dtype) for part in (parts.real, parts.imag))
             return parts.complex(*each)
         value = parts.real(value)
@@ -174,7 +176,8 @@ def _representable(source, limit, kind):
     """`limit`, or the next number of `source` towards zero, should rounding it lead out of the range of `kind`."""
     numpy_type = source.as_numpy_dtype
     rounded = np.array(limit).astype(numpy_type)
-    if source.is_floating and kind.is_integer and abs(int(rounded)) > abs(int(limit)):
+    number = int if kind.is_integer else float
+    if source.is_floating and abs(number(rounded)) > abs(number(limit)):
         rounded = np.nextafter(rounded, np.array(0, numpy_type))
     return rounded
 

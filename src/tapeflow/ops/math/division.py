@@ -12,7 +12,7 @@ from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core import dtypes, promotion
 from tapeflow.core.annotations import Array, TensorLike
-from tapeflow.core.convert import convert_to_tensor
+from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
@@ -296,6 +296,8 @@ def _quotient(x, y):
         raise TypeError(f"`x` and `y` must have the same dtype, got {kind!r} != {y.dtype!r}.")
     wide = TRUE_DIVISION.get(kind)
     if wide is None:
+        if not (kind.is_floating or kind.is_complex):
+            raise TypeError(f"Invalid dtype {kind!r} in __truediv__, which takes numbers alone.")
         return RealDiv(x, y)
     from tapeflow.ops.math.casting import Cast
 
@@ -324,7 +326,12 @@ def divide(x: TensorLike, y: TensorLike, name: str | None = None):
     """
     if promotion.numpy_style():
         return convert_to_tensor(x) / y
-    return truediv(x, y)
+    return truediv(_in_dtype_of(y, x), y)
+
+
+def _in_dtype_of(y, x):
+    """What is no tensor in the dtype of `y`, if that is one."""
+    return convert_to_tensor(x, y.dtype.base_dtype) if is_tensor(y) and not is_tensor(x) else x
 
 
 @api("realdiv")

@@ -89,7 +89,8 @@ class Queue(Lines):
     def enqueue(self, components: Sequence[Any]) -> None:
         """Waits for room. Raises CancelledError for a closed queue, InvalidArgumentError for what does not fit."""
         self._check(components, 0)
-        self._enqueue([tuple(components)])
+        # What comes out again must not be the caller's tensors, which a tape may watch.
+        self._enqueue([tuple(map(_native.fresh, components))])
 
     def enqueue_many(self, components: Sequence[Any]) -> None:
         """As `enqueue`, for the slices of the components along their first axis."""

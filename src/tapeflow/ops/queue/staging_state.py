@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from tapeflow import _native
 from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.core.threads.waiting import Wait
 
@@ -55,7 +56,8 @@ class _Area:
             wake.changed = True
             wake.end()
 
-    def _check_size(self, values: Sequence[Any], memory_limit: int) -> int:
+    def _checked(self, values: Sequence[Any], memory_limit: int) -> tuple[list[Any], int]:
+        """The values as tensors of their own, as a tape may watch the caller's, and their size in bytes."""
         size = sum(_bytes(x) for x in values)
         if 0 < memory_limit < size:
             raise ResourceExhaustedError(
@@ -63,7 +65,7 @@ class _Area:
                 f"Attempted to insert tensors with combined size of '{size}' bytes into Staging Area with a memory "
                 f"limit of '{memory_limit}'.",
             )  # fmt: skip
-        return size
+        return [_native.fresh(x) for x in values], size
 
     def _has_room(self, count: int, capacity: int, size: int, memory_limit: int) -> bool:
         return not (0 < capacity <= count or 0 < memory_limit < self._bytes + size)
@@ -78,7 +80,7 @@ class StagingArea(_Area):
 
     def put(self, values: list[Any], capacity: int, memory_limit: int) -> None:
         """Waits for room. Raises ResourceExhaustedError for what never has room."""
-        size = self._check_size(values, memory_limit)
+        values, size = self._checked(values, memory_limit)
 
         def step() -> bool | None:
             if not self._has_room(len(self._tuples), capacity, size, memory_limit):
@@ -130,7 +132,7 @@ class StagingMap(_Area):
     ) -> None:
         """Waits for room. Raises InvalidArgumentError for indices that the tuple lacks, or that it was given before."""
         _check_indices(indices, len(values))
-        size = self._check_size(values, memory_limit)
+        values, size = self._checked(values, memory_limit)
 
         def step() -> bool | None:
             have = self._parts.get(key, {})

@@ -20,8 +20,9 @@ from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.array.tiling import tile
 from tapeflow.ops.indexing.gather import gather
-from tapeflow.ops.math import arithmetic, choice, comparison, division
+from tapeflow.ops.math import arithmetic, choice, comparison
 from tapeflow.ops.math.casting import cast
+from tapeflow.ops.math.division_no_nan import DivNoNan
 from tapeflow.ops.math.reductions import reduce_min, reduce_sum
 from tapeflow.ops.math.segment_functions import unsorted_segment_sum
 from tapeflow.ops.signal import fft_functions
@@ -284,6 +285,7 @@ def inverse_stft_window_fn(frame_step: IntLike, forward_window_fn=default_window
         overlaps = -(-length // step)
         squares = padding.pad(arithmetic.Mul(forward, forward), [[0, overlaps * step - length]])
         total = reduce_sum(layout.reshape(squares, [overlaps, step]), 0)
-        return division.RealDiv(forward, tile(total, [overlaps])[:length])
+        # Where frames do not overlap, and the window is 0 at its ends, nothing is left to divide by.
+        return DivNoNan(forward, tile(total, [overlaps])[:length])
 
     return window

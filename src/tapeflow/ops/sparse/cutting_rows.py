@@ -39,12 +39,17 @@ def _sliced(indices: Any, values: Any, shape: ShapeLike, start: Any, size: Any):
             raise invalid(
                 f"Expected {name} to be a vector of length {len(sizes)} but got shape {shape_text(x.shape)}"
             )
-    if (start < 0).any() or (size < 0).any():
-        raise invalid(f"start and size must not be negative: {start.tolist()}, {size.tolist()}")
-    begin = np.minimum(start, sizes)
-    end = np.minimum(np.where(size > np.array(sizes) - begin, sizes, begin + size), sizes)
-    inside = ((indices >= begin) & (indices < end)).all(1)
-    return begin, end, inside
+    for each in size.tolist():
+        if each < 0:
+            raise invalid(f"Expected a non-negative size, got {each}")
+    # As Python's numbers, which do not overflow. A slice may begin before the first element.
+    ends = [
+        at if at >= whole else at + min(length, whole - at)
+        for at, length, whole in zip(start.tolist(), size.tolist(), sizes, strict=True)
+    ]
+    end = np.array(ends, np.int64).reshape(len(sizes))
+    inside = ((indices >= start) & (indices < end)).all(1)
+    return start, end, inside
 
 
 @op("SparseSlice", f"{PARTS}, start: int64, size: int64 -> {RESULT}", types={"T": ANY}, ranks="shape: 1",
@@ -74,7 +79,8 @@ def _(rng: SampleGenerator):
     yield Sample(INDICES, values, SHAPE, one + 9, np.array([1, 1]))
     yield Sample(INDICES, values, SHAPE, one[:1], np.array([2, 3]), raises=InvalidArgumentError)
     yield Sample(INDICES, values, SHAPE, one, np.array([2]), raises=InvalidArgumentError)
-    yield Sample(INDICES, values, SHAPE, one - 2, np.array([2, 2]), raises=InvalidArgumentError)
+    yield Sample(INDICES, values, SHAPE, one - 2, np.array([2, 2]))
+    yield Sample(INDICES, values, SHAPE, one, np.array([2, -2]), raises=InvalidArgumentError)
     yield Sample(INDICES, values[:1], SHAPE, one, np.array([2, 2]), raises=InvalidArgumentError)
 
 
@@ -85,8 +91,8 @@ def _(indices: Any, values: Any, shape: Sequence[Any], start: Any, size: Any):
         for i, at in enumerate(indices)
         if all(s <= v < s + n for v, s, n in zip(at, start, size, strict=True))
     ]
-    probe = np.zeros(shape)[tuple(slice(s, s + n) for s, n in zip(start, size, strict=True))]
-    return (indices[kept] - start).reshape(-1, len(shape)), values[kept], np.array(probe.shape)
+    sizes = [len(range(s, min(s + n, d))) for s, n, d in zip(start, size, shape, strict=True)]
+    return (indices[kept] - start).reshape(-1, len(shape)), values[kept], np.array(sizes)
 
 
 @op("SparseSliceGrad",
@@ -230,10 +236,10 @@ def SparseSplit(
     xp: ModuleType, split_dim: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: np.ndarray, num_split: int
 ):
     if split_dim.size != 1:
-        raise invalid(f"split_dim must be a scalar, got shape {shape_text(split_dim.shape)}")
+        raise invalid(f"Input axis should be a scalar but received shape {shape_text(split_dim.shape)}")
     sizes, axis = checked(indices, values, shape), int(split_dim.reshape(()))
     if not -len(sizes) <= axis < len(sizes):
-        raise invalid(f"Input split_dim should be between 0 and rank ({len(sizes)}), got {axis}")
+        raise invalid(f"Input axis should be in range [{-len(sizes)}, {len(sizes)}), got {axis}")
     axis %= len(sizes)
     if not 1 <= num_split <= sizes[axis]:
         raise invalid(

@@ -289,7 +289,7 @@ def split(sp_input: TensorLike | None = None, num_split=None, axis: AxisLike | N
     """
     for what, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
         if value is None:
-            raise ValueError(f"Keyword arguments are required for this function: {what} is missing")
+            raise ValueError(f"{what} is required")
     sp_input = as_sparse(sp_input)
     out = SparseSplit(cast(axis, dtypes.int64), *parts_of(sp_input), num_split)
     return [SparseTensor(*parts) for parts in zip(*out, strict=True)]

@@ -35,7 +35,9 @@ def loop_over(source: Any, more: Any, body: Callable[..., Any], frame: Any) -> N
             return elements.step() if goes_on else elements.nothing()
         return staging.cond(goes_on, elements.step, elements.nothing)
 
-    frame.stage(lambda there, *_: there, one, elements.step(), relax=True)
+    # A dataset's own loop is a fold, whose state may change its shape; one over an iterator is an ordinary loop.
+    relax = not hasattr(source, "__next__") and not hasattr(source, "shared_out")
+    frame.stage(lambda there, *_: there, one, elements.step(), relax=relax)
 
 
 def next_element(iterator: Any) -> Any:
