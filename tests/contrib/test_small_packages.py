@@ -124,3 +124,12 @@ def test_tensors_are_checked_to_have_a_shape():
             with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
                 session.run(checked, {free: wrong})
         assert session.run(with_same_shape(free, known), {free: np.ones(2)}).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["optimize_loss", "apply_regularization", "group_norm", "summarize_activation"])
+def test_slim_has_what_layers_have(name):
+    assert getattr(contrib.slim, name) is getattr(contrib.layers, name)
+
+
+def test_slim_has_no_more_than_layers_have():
+    assert not hasattr(contrib.slim, "optimise_loss")
