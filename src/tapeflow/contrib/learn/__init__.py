@@ -17,13 +17,18 @@ from tapeflow.train import NanLossDuringTrainingError
 # What builds on estimators is loaded when it is asked for.
 _LATER = {
     "canned": [
-        "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor",
-        "LinearClassifier", "LinearRegressor",
+        "DNNClassifier", "DNNEstimator", "DNNLinearCombinedClassifier", "DNNLinearCombinedEstimator",
+        "DNNLinearCombinedRegressor", "DNNRegressor", "LinearClassifier", "LinearEstimator", "LinearRegressor",
     ],
     "estimator": [
         "Estimator", "SKCompat", "infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn",
     ],
     "experiment": ["Experiment", "ExportStrategy"],
+    "head": [
+        "Head", "binary_svm_head", "loss_only_head", "multi_class_head", "multi_head", "multi_label_head",
+        "no_op_train_fn", "poisson_regression_head", "regression_head",
+    ],
+    "metric_key": ["MetricKey"],
     "metric_spec": ["MetricSpec"],
     "serving": ["InputFnOps", "build_parsing_serving_input_fn", "make_export_strategy"],
 }  # fmt: skip
