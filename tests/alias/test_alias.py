@@ -381,6 +381,8 @@ def test_paths_within_contrib():
         from tensorflow.contrib.rnn.python.ops.core_rnn_cell_impl import BasicLSTMCell, _linear
         from tensorflow.contrib.losses.python.metric_learning import triplet_semihard_loss
         from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+        from tensorflow.contrib.learn.python.learn.preprocessing.text import VocabularyProcessor
+        from tensorflow.contrib.gan.python.features.python.virtual_batchnorm_impl import VBN
         print(vgg.vgg_16 is public.vgg_16, callable(_linear), callable(read_data_sets))
         try:
             from tensorflow.contrib.rnn.python.ops.core_rnn_cell import no_such_name
