@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from tapeflow.contrib.learn import datasets, preprocessing
+from tapeflow.contrib.learn.interfaces import Evaluable, Trainable
 from tapeflow.contrib.learn.spec import (
     ModeKeys,
     ModelFnOps,
@@ -28,6 +29,8 @@ _LATER = {
         "Head", "binary_svm_head", "loss_only_head", "multi_class_head", "multi_head", "multi_label_head",
         "no_op_train_fn", "poisson_regression_head", "regression_head",
     ],
+    "kmeans": ["KMeansClustering"],
+    "logistic_regressor": ["LogisticRegressor"],
     "metric_key": ["MetricKey"],
     "metric_spec": ["MetricSpec"],
     "serving": ["InputFnOps", "build_parsing_serving_input_fn", "make_export_strategy"],
@@ -36,8 +39,8 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 _MODULES = ("learn_runner", "monitors", "utils")
 
 __all__ = [
-    "ModeKeys", "ModelFnOps", "NanLossDuringTrainingError", "PredictionKey", "ProblemType", "RunConfig", "TaskType",
-    "datasets", "preprocessing",
+    "Evaluable", "ModeKeys", "ModelFnOps", "NanLossDuringTrainingError", "PredictionKey", "ProblemType", "RunConfig",
+    "TaskType", "Trainable", "datasets", "preprocessing",
 ]  # fmt: skip
 
 
