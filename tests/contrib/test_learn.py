@@ -69,5 +69,8 @@ def test_numbers_of_categories():
     processor = learn.preprocessing.CategoricalProcessor()
     assert [each.tolist() for each in processor.fit_transform(rows)] == [[1, 1], [2, 0], [1, 2]]
     assert [each.tolist() for each in processor.transform([["c", 1.0]])] == [[0, 1]]
+    mixed = [["0"], [1], ["0"], [1]]
+    numbers = learn.preprocessing.CategoricalProcessor(1).fit_transform(mixed)
+    assert [each.tolist() for each in numbers] == [[2], [1], [2], [1]]
     shared = learn.preprocessing.CategoricalProcessor(min_frequency=1, share=True)
     assert [each.tolist() for each in shared.fit_transform([["a", "b"], ["b", "c"]])] == [[0, 1], [1, 0]]

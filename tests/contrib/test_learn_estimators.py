@@ -313,6 +313,8 @@ def test_monitors_are_told_of_steps(tmp_path):
 )
 def test_monitors_refuse_another_order(calls, message):
     monitor = learn.monitors.BaseMonitor()
+    *before, (name, arguments) = calls
+    for each, given in before:
+        getattr(monitor, each)(*given)
     with pytest.raises(ValueError, match=message):
-        for name, arguments in calls:
-            getattr(monitor, name)(*arguments)
+        getattr(monitor, name)(*arguments)

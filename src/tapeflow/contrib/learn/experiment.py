@@ -146,7 +146,7 @@ class Experiment:
         return self._train(self._train_steps)
 
     def _train(self, max_steps, listeners=()):
-        if not isinstance(self._estimator, _CoreEstimator):
+        if hasattr(self._estimator, "fit") and not isinstance(self._estimator, _CoreEstimator):
             return self._estimator.fit(
                 input_fn=self._train_input_fn, max_steps=max_steps, monitors=list(self._monitors)
             )

@@ -59,7 +59,8 @@ class CategoricalVocabulary:
 
     def trim(self, min_frequency: int, max_frequency: int = -1):
         """Keeps words seen more than `min_frequency` times (and less than `max_frequency`), numbered by frequency."""
-        kept = sorted(sorted(self._freq.items()), key=lambda entry: -entry[1])
+        by_name = sorted(self._freq.items(), key=lambda entry: (isinstance(entry[0], str), entry[0]))
+        kept = sorted(by_name, key=lambda entry: -entry[1])
         kept = [
             (word, count)
             for word, count in kept
