@@ -25,6 +25,10 @@ _LATER = {
         "Estimator", "SKCompat", "infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn",
     ],
     "experiment": ["Experiment", "ExportStrategy"],
+    "graph_io": [
+        "queue_parsed_features", "read_batch_examples", "read_batch_features", "read_batch_record_features",
+        "read_keyed_batch_examples", "read_keyed_batch_features",
+    ],
     "head": [
         "Head", "binary_svm_head", "loss_only_head", "multi_class_head", "multi_head", "multi_label_head",
         "no_op_train_fn", "poisson_regression_head", "regression_head",
