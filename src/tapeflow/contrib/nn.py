@@ -102,7 +102,7 @@ def sampled_sparse_softmax_loss(
 
 
 def rank_sampled_softmax_loss(
-    weights: TensorLike, biases: TensorLike, labels: TensorLike, inputs: TensorLike, num_sampled: int,
+    weights: TensorLike, biases: TensorLike, labels: Any, inputs: TensorLike, num_sampled: int,
     num_resampled: int, num_classes: int, num_true: int, sampled_values: Sequence[Tensor] | None,
     resampling_temperature: FloatLike, remove_accidental_hits: bool, partition_strategy: str,
     name: str | None = None,
@@ -149,7 +149,9 @@ def _likeliest(
     """The sampled values of `count` of the samples: those of the largest sums over the batch of exp(logit)."""
     sampled, true_counts, counts = (StopGradient(each) for each in values)
     sampled = cast(sampled, dtypes.int64)
-    dots = matmul(embedding_lookup_v1(weights, sampled, strategy), inputs / temperature, transpose_b=True)
+    dots = matmul(
+        embedding_lookup_v1(weights, sampled, strategy), convert_to_tensor(inputs) / temperature, transpose_b=True
+    )
     bias = reshape(embedding_lookup_v1(biases, sampled, strategy), [-1])
     chosen = top_k(reduce_logsumexp(dots, 1) + bias / temperature, count, sorted=False)[1]
     return gather(sampled, chosen), true_counts, gather(counts, chosen)

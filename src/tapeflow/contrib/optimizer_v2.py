@@ -25,7 +25,7 @@ class OptimizerV2(train.Optimizer):
       name: prefix of the names of the variables that the optimizer makes.
     """
 
-    def minimize(
+    def minimize(  # type: ignore[override]  # TensorFlow's arguments
         self, loss: Any, global_step=None, var_list=None, gate_gradients: int = train.Optimizer.GATE_OP,
         aggregation_method: int | None = None, name: str | None = None, grad_loss: TensorLike | None = None,
         stop_gradients: Sequence[Any] | None = None, scale_loss_by_num_replicas: bool = False,
@@ -56,7 +56,7 @@ class OptimizerV2(train.Optimizer):
             )
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
-    def compute_gradients(
+    def compute_gradients(  # type: ignore[override]  # TensorFlow's arguments
         self, loss: Any, var_list=None, gate_gradients: int = train.Optimizer.GATE_OP,
         aggregation_method: int | None = None, grad_loss: TensorLike | None = None,
         stop_gradients: Sequence[Any] | None = None, scale_loss_by_num_replicas: bool = False,

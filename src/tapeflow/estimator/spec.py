@@ -43,7 +43,7 @@ class EstimatorSpec(
     """
 
     # What a model's own metrics may not be called.
-    reserved_metrics = ("loss", "global_step")
+    reserved_metrics: tuple[str, ...] = ("loss", "global_step")
 
     def __new__(
         cls, mode: str, predictions: dict[str, Any] | None = None, loss: Tensor | None = None,

@@ -157,7 +157,8 @@ class CaptureVariable(EveryN):
 
     def __init__(self, var_name: str, every_n: int = 100, first_n: int = 1):
         super().__init__(every_n, first_n)
-        self._var_name, self._values = var_name, {}
+        self._var_name = var_name
+        self._values: dict[int, Any] = {}
 
     @property
     def values(self):

@@ -35,7 +35,7 @@ def key_of(name: str, head_name: str | None) -> str:
     return f"{name}/{head_name}" if head_name else name
 
 
-def _of_class(values: Tensor, weights: Tensor | None, class_id: int | None):
+def _of_class(values: Tensor, weights: Any, class_id: int | None) -> tuple[Any, Any]:
     """The values, and their weights as floats of the same shape; or those of a class."""
     if weights is not None:
         weights = broadcast_weights(v1.cast(weights, v1.float32), values)
@@ -55,7 +55,7 @@ def part_of(classes: Tensor, weights: Tensor | None, class_id: int):
 
 
 def auc_of(
-    predictions: TensorLike, labels: Tensor, weights: Tensor | None, class_id: int | None = None,
+    predictions: TensorLike, labels: Tensor, weights: Any, class_id: int | None = None,
     curve: str = "ROC",
 ):  # fmt: skip
     """The area under a curve, of all classes or of one."""

@@ -23,7 +23,8 @@ def _arguments(function: Callable[..., Any]) -> list[str]:
 
 
 def _name(function: Any) -> str:
-    return getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", str(function))
+    inner = getattr(function, "func", None)
+    return str(getattr(function, "__name__", None) or getattr(inner, "__name__", function))
 
 
 def _only(
