@@ -260,7 +260,9 @@ def test_factors_of_gradients_of_embeddings(tmp_path):
 
     for factor, column in ((0.0, still), (1.0, moving)):
         folder = str(tmp_path / str(factor))
-        made = learn.DNNClassifier([4], [column], folder, embedding_lr_multipliers={column: factor})
+        made = learn.DNNClassifier(
+            [4], [column], folder, activation_fn=tf.tanh, embedding_lr_multipliers={column: factor}
+        )
         made.fit(input_fn=inputs, steps=3)
         name = "dnn/input_from_feature_columns/word_embedding/weights"
         assert np.all(made.get_variable_value(name) == 1) == (factor == 0)

@@ -60,7 +60,8 @@ def _called(function: Callable[..., Any], inputs: Sequence[Any], dtype: DType) -
     if context.executing_eagerly():
         values = [v1.convert_to_tensor(each).numpy() for each in inputs]
         return v1.convert_to_tensor(function(*values), dtype)
-    return v1.py_func(function, list(inputs), dtype, stateful=False)
+    (found,) = v1.py_func(function, list(inputs), [dtype], stateful=False)
+    return found
 
 
 def _decoded(data: bytes, kind: str, rate: int, channels: int, stream: str | None) -> np.ndarray:

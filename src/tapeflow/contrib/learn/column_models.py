@@ -82,10 +82,12 @@ def model_fn_of(
             logits.append(_linear_logits(features, linear, head.logits_dimension, servers, tag if deep else None))
 
         def train(loss: Tensor):
-            if not deep:
+            if linear and not deep:
                 return _linear_step(loss, linear, clip_norm)
             counts = not (linear and counts_once)
-            steps = [_deep_step(loss, deep, clip_norm, input_scope, counts, bool(linear))]
+            steps = []
+            if deep:
+                steps.append(_deep_step(loss, deep, clip_norm, input_scope, counts, bool(linear)))
             if linear:
                 rate = min(_LINEAR_RATE, 1 / math.sqrt(len(linear.columns)))
                 steps.append(layers.optimize_loss(
@@ -179,7 +181,7 @@ def _deep_step(loss: Tensor, deep: Deep, clip_norm: float | None, input_scope: s
 
 def _factors(multipliers: Mapping[Any, float] | None, input_scope: str):
     """{variable: factor}, of {embedding column: factor}."""
-    factors = {}
+    factors: dict[Any, float] = {}
     for column, factor in (multipliers or {}).items():
         if not isinstance(column, _EmbeddingColumn):
             raise ValueError(
@@ -197,7 +199,8 @@ def _linear_step(loss: Tensor, linear: Linear, clip_norm: float | None):
     if not optimizer:
         optimizer = v1.train.FtrlOptimizer(min(_LINEAR_RATE, 1 / math.sqrt(len(linear.columns))))
     elif isinstance(optimizer, str):
-        optimizer = layers.OPTIMIZER_CLS_NAMES[optimizer](_LINEAR_RATE)
+        classes: dict[str, Any] = dict(layers.OPTIMIZER_CLS_NAMES)
+        optimizer = classes[optimizer](_LINEAR_RATE)
     variables = v1.get_collection("linear")
     gradients = v1.gradients(loss, variables)
     if clip_norm:

@@ -18,7 +18,7 @@ from tapeflow.contrib.learn.single_heads import (
     MultiLabelHead,
     RegressionHead,
 )
-from tapeflow.core.annotations import Tensor, TensorLike
+from tapeflow.core.annotations import Tensor
 from tapeflow.v1.metrics.weighting import broadcast_weights
 
 __all__ = [
@@ -41,29 +41,29 @@ def _weighted(losses: Tensor, weights: Tensor | None) -> Losses:
         )
 
 
-def _as_column(values: TensorLike):
+def _as_column(values: Any):
     values = v1.convert_to_tensor(values)
     return v1.expand_dims(values, 1) if values.shape.rank == 1 else values
 
 
-def _squared(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _squared(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     labels, logits = _as_column(labels), _as_column(logits)
     logits.shape.assert_is_compatible_with(labels.shape)
     return _weighted(v1.squared_difference(logits, v1.cast(labels, v1.float32)), weights)
 
 
-def _poisson(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _poisson(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     labels, logits = _as_column(labels), _as_column(logits)
     logits.shape.assert_is_compatible_with(labels.shape)
     return _weighted(v1.nn.log_poisson_loss(labels, logits, compute_full_loss=True), weights)
 
 
-def _logistic(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _logistic(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     labels = _as_column(v1.cast(labels, v1.float32))
     return _weighted(v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits), weights)
 
 
-def _softmax(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _softmax(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     labels = v1.convert_to_tensor(labels)
     if not labels.dtype.is_integer:
         raise ValueError(f"Labels dtype should be integer Instead got {labels.dtype}.")
@@ -74,12 +74,12 @@ def _softmax(labels: TensorLike, logits: TensorLike, weights: Tensor | None = No
     return _weighted(v1.expand_dims(losses, 1) if is_column else losses, weights)
 
 
-def _sigmoid(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _sigmoid(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     labels = v1.cast(labels, v1.float32)
     return _weighted(v1.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits), weights)
 
 
-def _hinge(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None) -> Losses:
+def _hinge(labels: Any, logits: Any, weights: Tensor | None = None) -> Losses:
     column = v1.Assert(
         v1.less_equal(v1.rank(labels), 2), ("labels shape should be either [batch_size, 1] or [batch_size]",)
     )
@@ -102,7 +102,7 @@ def _own(loss_fn: Callable[..., Any] | None) -> Callable[..., Losses] | None:
         if name not in names:
             raise ValueError(f"Argument {name} not found in loss_fn.")
 
-    def loss(labels: TensorLike, logits: TensorLike, weights: Tensor | None = None):
+    def loss(labels: Any, logits: Any, weights: Tensor | None = None):
         found = loss_fn(labels, logits) if weights is None else loss_fn(labels, logits, weights)
         return found, found
 

@@ -138,7 +138,7 @@ class SingleHead(Head):
             mode, predictions, loss, train_op, metrics, {self._head_name: (self.problem_type, self._said(predictions))}
         )
 
-    def _checked(self, logits: TensorLike | None, logits_input: TensorLike | None):
+    def _checked(self, logits: Any, logits_input: TensorLike | None):
         if logits is None:
             if logits_input is None:
                 raise ValueError("Neither logits nor logits_input supplied.")

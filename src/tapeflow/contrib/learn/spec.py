@@ -77,7 +77,7 @@ class ModelFnOps(
 
     def __new__(
         cls, mode: str, predictions: Any = None, loss: TensorLike | None = None, train_op: Operation | None = None,
-        eval_metric_ops: dict[str, Any] | None = None, output_alternatives: dict[str, Any] | None = None,
+        eval_metric_ops: dict[str, Any] | None = None, output_alternatives: dict[Any, Any] | None = None,
         training_chief_hooks: Sequence[Any] | None = None, training_hooks: Sequence[Any] | None = None, scaffold=None,
     ):  # fmt: skip
         ModeKeys.validate(mode)

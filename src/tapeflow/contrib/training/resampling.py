@@ -28,8 +28,8 @@ def resample_at_rate(
       The tensors of the examples that are drawn.
     """
     with v1.name_scope(scope, "resample_at_rate", [*inputs, rates]):
-        rates = v1.convert_to_tensor(rates, name="rates")
-        counts = v1.cast(v1.random_poisson(rates, (), rates.dtype, seed=seed), v1.int32)
+        means = v1.convert_to_tensor(rates, name="rates")
+        counts = v1.cast(v1.random_poisson(means, (), means.dtype, seed=seed), v1.int32)
         rows = v1.repeat(v1.range(v1.shape(counts)[0]), counts)
         if not back_prop:
             rows = v1.stop_gradient(rows)
@@ -53,11 +53,11 @@ def weighted_resample(
     Returns:
       (the tensors of the examples that are drawn, the rate of each).
     """
-    weights = v1.convert_to_tensor(weights)
+    given = v1.convert_to_tensor(weights)
     with v1.name_scope(scope, "weighted_resample", list(inputs)) as name:
         with v1.variable_scope(scope, "estimate_mean", list(inputs)):
-            estimated = v1.get_local_variable("estimated_mean", initializer=v1.cast(0, weights.dtype))
-            mean = assign_moving_average(estimated, v1.reduce_mean(weights), mean_decay)
-        rates = weights * overall_rate / v1.cast(mean, weights.dtype)
+            estimated = v1.get_local_variable("estimated_mean", initializer=v1.cast(0, given.dtype))
+            mean = assign_moving_average(estimated, v1.reduce_mean(given), mean_decay)
+        rates = given * overall_rate / v1.cast(mean, given.dtype)
         drawn = resample_at_rate([rates, *inputs], rates, scope=name, seed=seed)
     return drawn[1:], drawn[0]
