@@ -1,4 +1,4 @@
-"""Monitors that are told of each step: `BaseMonitor` and `EveryN`, those made of them, and the hook that tells them."""
+"""Monitors, which a hook calls before and after each step: `BaseMonitor`, `EveryN` and those made of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _logger = logging.getLogger("tensorflow")
 
 
 class BaseMonitor:
-    """What is told of the begin and the end of a training, and of each step; subclasses override what they need."""
+    """Methods called at the begin and the end of a training, and around each step; subclasses override some."""
 
     def __init__(self):
         self._begun = False
@@ -97,7 +97,7 @@ def value_of(outputs: Mapping[Any, Any], request: Any) -> Any:
 
 
 class EveryN(BaseMonitor):
-    """What is told of the first steps, of each n-th one, and of the last.
+    """A monitor with methods for the first steps, each n-th one, and the last.
 
     Args:
       every_n_steps: n.
@@ -254,7 +254,7 @@ def get_default_monitors(
 
 
 class RunHookAdapterForMonitors(SessionRunHook):
-    """The hook that tells monitors of a training.
+    """The hook that calls the methods of monitors.
 
     Args:
       monitors: BaseMonitors.

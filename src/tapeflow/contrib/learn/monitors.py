@@ -150,7 +150,7 @@ class StepCounter(StepCounterHook):
 
 
 def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimator: Any) -> list[Any]:
-    """The hooks, and one that tells the monitors among them; those that evaluate know the estimator now.
+    """Return the hooks, and one that calls the monitors among them; those that evaluate know the estimator now.
 
     Args:
       monitors_or_hooks: BaseMonitors and SessionRunHooks; None: none.
