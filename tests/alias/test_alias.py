@@ -117,7 +117,7 @@ def test_eager_execution_can_be_enabled_in_1x():
     [
         ("tf.placeholder", "AttributeError", ["in 1.x only, up to 1.15", "tf.compat.v1.placeholder", "run --v1"]),
         ("tf.nn.rulu", "AttributeError", ["nor among the public names", "tf.nn.relu"]),
-        ("tf.contrib.ffmpeg.decode_audio", "AttributeError", ["tensorflow.contrib.ffmpeg", "in 1.x only"]),
+        ("tf.contrib.cloud.configure_gcs", "AttributeError", ["tensorflow.contrib.cloud", "in 1.x only"]),
         ("from tensorflow.nn import rulu", "ImportError", ["tensorflow.nn.rulu", "tf.nn.relu"]),
         ("import tensorflow.contrib.hadoop", "ImportError", ["in 1.x only, up to 1.15"]),
         ("from tensorflow.python.framework import nothing", "ImportError", ["internals"]),
