@@ -117,7 +117,7 @@ def test_eager_execution_can_be_enabled_in_1x():
     [
         ("tf.placeholder", "AttributeError", ["in 1.x only, up to 1.15", "tf.compat.v1.placeholder", "run --v1"]),
         ("tf.nn.rulu", "AttributeError", ["nor among the public names", "tf.nn.relu"]),
-        ("tf.contrib.ffmpeg.decode_audio", "AttributeError", ["tensorflow.contrib.ffmpeg", "in 1.x only"]),
+        ("tf.contrib.cloud.configure_gcs", "AttributeError", ["tensorflow.contrib.cloud", "in 1.x only"]),
         ("from tensorflow.nn import rulu", "ImportError", ["tensorflow.nn.rulu", "tf.nn.relu"]),
         ("import tensorflow.contrib.hadoop", "ImportError", ["in 1.x only, up to 1.15"]),
         ("from tensorflow.python.framework import nothing", "ImportError", ["internals"]),
@@ -381,6 +381,8 @@ def test_paths_within_contrib():
         from tensorflow.contrib.rnn.python.ops.core_rnn_cell_impl import BasicLSTMCell, _linear
         from tensorflow.contrib.losses.python.metric_learning import triplet_semihard_loss
         from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+        from tensorflow.contrib.learn.python.learn.preprocessing.text import VocabularyProcessor
+        from tensorflow.contrib.gan.python.features.python.virtual_batchnorm_impl import VBN
         print(vgg.vgg_16 is public.vgg_16, callable(_linear), callable(read_data_sets))
         try:
             from tensorflow.contrib.rnn.python.ops.core_rnn_cell import no_such_name

@@ -238,3 +238,19 @@ with tf.Graph().as_default():
     assert v1.global_variables() == []
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_scopes_without_a_name():
+    """A given empty name adds a slash to names of variables alone; an empty default name leads to the root, too."""
+    with tapeflow.Graph().as_default():
+        with tf.variable_scope("a"):
+            with tf.variable_scope("") as given:
+                assert (tf.get_variable("w", [1]).name, given.name) == ("a//w:0", "a/")
+                assert tf.constant(1).name == "a/Const:0"
+            with tf.variable_scope(None, "") as default:
+                assert (tf.get_variable("w", [1]).name, default.name) == ("a/_1/w:0", "a/_1")
+                assert tf.constant(1).name == "Const:0"
+        with tf.variable_scope(""):
+            assert tf.get_variable("x", [1]).name == "x:0"
+        with tf.variable_scope("b"), tf.variable_scope(""), tf.variable_scope("c"):
+            assert tf.get_variable("z", [1]).name == "b//c/z:0"

@@ -182,3 +182,141 @@ def test_an_experiment_refuses_what_it_does_not_do(tmp_path):
     estimator = learn.LinearRegressor([layers.real_valued_column("x")], str(tmp_path))
     with pytest.raises(NotImplementedError, match="export_strategies"):
         learn.Experiment(estimator, None, None, checkpoint_and_export=True)
+
+
+def points():
+    return tf.constant(np.concatenate([X[:30] * 0.1, X[:30] * 0.1 + 5]), tf.float32), None
+
+
+def test_clusters(tmp_path):
+    made = learn.KMeansClustering(2, str(tmp_path), random_seed=3, initial_clusters="kmeans_plus_plus")
+    made.fit(input_fn=points, steps=10)
+    centers = np.sort(made.clusters(), 0)
+    np.testing.assert_allclose(centers, [X[:30].mean(0) * 0.1, X[:30].mean(0) * 0.1 + 5], atol=0.01)
+    numbers = np.array(list(made.predict_cluster_idx(points)))
+    assert len(set(numbers[:30])) == len(set(numbers[30:])) == 1
+    distances = made.transform(points)
+    np.testing.assert_allclose(made.score(points, steps=1), distances.min(1).sum(), rtol=1e-4)
+
+
+def test_metrics_of_probabilities(tmp_path):
+    def model(features, labels, mode):
+        logits = layers.fully_connected(features, 1, None)[:, 0]
+        labels = None if mode == "infer" else tf.cast(labels, tf.float32)
+        loss = None if labels is None else tf.losses.sigmoid_cross_entropy(labels, logits)
+        step = tf.train.AdamOptimizer(0.1).minimize(loss, tf.train.get_global_step()) if mode == "train" else None
+        return tf.sigmoid(logits), loss, step
+
+    made = learn.LogisticRegressor(model, [0.5, 0.8], str(tmp_path))
+    made.fit(X, SUMS > 0, steps=100)
+    found = made.evaluate(X, SUMS > 0, steps=1)
+    said = np.array(list(made.predict(X)))
+    assert found["auc"] > 0.98
+    for threshold in (0.5, 0.8):
+        accuracy = ((said >= threshold) == (SUMS > 0)).mean()
+        assert found[f"accuracy/threshold_{threshold:f}_mean"] == pytest.approx(accuracy, abs=1e-6)
+    assert found["labels/actual_label_mean"] == pytest.approx((SUMS > 0).mean(), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["DNNClassifier", "LinearClassifier", "DNNLinearCombinedClassifier"])
+def test_classes_by_name(tmp_path, kind):
+    names = np.array(["low", "middle", "high"])
+    column = layers.real_valued_column("x", 2)
+
+    def inputs():
+        return {"x": tf.constant(X, tf.float32), "w": tf.ones([90])}, tf.constant(names[CLASSES])[:, None]
+
+    words = {"n_classes": 3, "label_keys": names.tolist(), "weight_column_name": "w", "enable_centered_bias": True}
+    if kind == "DNNClassifier":
+        made = learn.DNNClassifier([8], [column], str(tmp_path), activation_fn="tanh", **words)
+    elif kind == "LinearClassifier":
+        made = learn.LinearClassifier([column], str(tmp_path), optimizer="Adam", **words)
+    else:
+        made = learn.DNNLinearCombinedClassifier(
+            str(tmp_path), linear_feature_columns=[column], dnn_feature_columns=[column], dnn_hidden_units=[8], **words
+        )
+    made.fit(input_fn=inputs, steps=60)
+    found = made.evaluate(input_fn=inputs, steps=1)
+    said = list(made.predict_classes(input_fn=inputs))
+    assert set(said) <= set(names.astype("S"))
+    assert np.mean(said == names[CLASSES].astype("S")) == pytest.approx(found["accuracy"], abs=1e-6)
+    # Both parts of a combined model count.
+    assert found["global_step"] in ((60, 61, 62) if kind == "DNNLinearCombinedClassifier" else (60,))
+    assert any("centered_bias_weight" in name for name in made.get_variable_names())
+
+
+def test_weights_of_features_without_a_name(tmp_path):
+    made = learn.LinearRegressor(learn.infer_real_valued_columns_from_input(X), str(tmp_path))
+    made.fit(X, SUMS, steps=1)
+    assert {"linear//weight", "linear/bias_weight"} <= set(made.get_variable_names())
+
+
+def test_factors_of_gradients_of_embeddings(tmp_path):
+    words = layers.sparse_column_with_keys("word", ["a", "b"])
+    still, moving = (layers.embedding_column(words, 2, initializer=tf.ones_initializer()) for _ in range(2))
+
+    def inputs():
+        return {"word": tf.SparseTensor([[0, 0], [1, 0]], ["a", "b"], [2, 1])}, tf.constant([0, 1])
+
+    for factor, column in ((0.0, still), (1.0, moving)):
+        folder = str(tmp_path / str(factor))
+        made = learn.DNNClassifier(
+            [4], [column], folder, activation_fn=tf.tanh, embedding_lr_multipliers={column: factor}
+        )
+        made.fit(input_fn=inputs, steps=3)
+        name = "dnn/input_from_feature_columns/word_embedding/weights"
+        assert np.all(made.get_variable_value(name) == 1) == (factor == 0)
+    made = learn.DNNClassifier([4], [moving], embedding_lr_multipliers={words: 1.0})
+    with pytest.raises(ValueError, match="only be defined for embedding columns"):
+        made.fit(input_fn=inputs, steps=1)
+
+
+class Told(learn.monitors.EveryN):
+    def __init__(self):
+        super().__init__(every_n_steps=4, first_n_steps=2)
+        self.steps, self.losses = [], []
+
+    def every_n_step_begin(self, step):
+        self.steps.append(step)
+        return ["loss:0"]
+
+    def every_n_step_end(self, step, outputs):
+        self.losses.append(float(outputs["loss:0"]))
+        return step == 10
+
+
+def named(features, target, mode, params):
+    found, loss, step = model(features, target, mode, params)
+    return found, None if loss is None else tf.identity(loss, "loss"), step
+
+
+def test_monitors_are_told_of_steps(tmp_path):
+    told, values = Told(), learn.monitors.CaptureVariable("loss:0", every_n=3)
+    made = learn.Estimator(named, str(tmp_path), params={"rate": 0.1})
+    made.fit(X, SUMS, steps=30, monitors=[told, values])
+    assert told.steps == [1, 2, 6, 10]
+    assert len(told.losses) == 4
+    assert told.losses[-1] < told.losses[0]
+    assert made.get_variable_value("global_step") == 10
+    assert list(values.values) == [1, 4, 7, 10]
+
+
+@pytest.mark.parametrize(
+    ("calls", "message"),
+    [
+        ([("end", ())], "end called without begin"),
+        ([("begin", ()), ("begin", ())], "begin called twice"),
+        ([("step_begin", (-1,))], "Invalid step -1"),
+        ([("step_begin", (1,)), ("step_end", (2, {}))], "step_end expected 1 but got 2"),
+        ([("epoch_begin", (1,)), ("epoch_begin", (2,))], "epoch_begin called twice"),
+        ([("epoch_begin", (1,)), ("epoch_end", (2,))], "epoch_end expected 1 but got 2"),
+        ([("set_estimator", (None,))], "Missing estimator"),
+    ],
+)
+def test_monitors_refuse_another_order(calls, message):
+    monitor = learn.monitors.BaseMonitor()
+    *before, (name, arguments) = calls
+    for each, given in before:
+        getattr(monitor, each)(*given)
+    with pytest.raises(ValueError, match=message):
+        getattr(monitor, name)(*arguments)

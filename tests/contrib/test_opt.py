@@ -100,7 +100,35 @@ def shampoo_diagonal(v, g, s, touched):
     v -= left[:, None] * g * right
 
 
+def adamw(v, g, s, touched, decay=0.05, lr=0.001, b1=0.9, b2=0.999, eps=1e-8):
+    v[touched] -= decay * v[touched]
+    s["t"] = s.get("t", 0) + 1
+    s["m"] = b1 * s.get("m", 0) + (1 - b1) * g
+    s["v"] = b2 * s.get("v", 0) + (1 - b2) * g * g
+    v -= lr * np.sqrt(1 - b2 ** s["t"]) / (1 - b1 ** s["t"]) * s["m"] / (np.sqrt(s["v"]) + eps)
+
+
+def momentumw(v, g, s, touched, decay=0.05, lr=0.1, momentum=0.9):
+    s.setdefault("m", np.zeros_like(v))
+    v[touched] -= decay * v[touched]
+    s["m"][touched] = (momentum * s["m"] + g)[touched]
+    v[touched] -= (lr * s["m"])[touched]
+
+
+def rmsprop_v2(v, g, s, touched, lr=0.1, decay=0.9, momentum=0.5, eps=0.25):
+    s.setdefault("rms", np.full_like(v, eps))
+    s.setdefault("m", np.zeros_like(v))
+    s["rms"][touched] = (decay * s["rms"] + (1 - decay) * g * g)[touched]
+    s["m"][touched] = (momentum * s["m"] + lr * g / np.sqrt(s["rms"]))[touched]
+    v[touched] -= s["m"][touched]
+
+
 RULES = {
+    "AdamW": (lambda: opt.AdamWOptimizer(0.05), adamw),
+    "MomentumW": (lambda: opt.MomentumWOptimizer(0.05, 0.1, 0.9), momentumw),
+    "RMSProp of optimizer_v2": (
+        lambda: tf.contrib.optimizer_v2.RMSPropOptimizer(0.1, 0.9, 0.5, 0.25), rmsprop_v2
+    ),
     "AdaMax": (lambda: opt.AdaMaxOptimizer(), adamax),
     "LARS": (lambda: opt.LARSOptimizer(0.1, weight_decay=0.05, eeta=0.01), lars),
     "RegAdagrad": (lambda: opt.RegAdagradOptimizer(0.5), reg_adagrad),

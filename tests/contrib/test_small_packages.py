@@ -124,3 +124,46 @@ def test_tensors_are_checked_to_have_a_shape():
             with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
                 session.run(checked, {free: wrong})
         assert session.run(with_same_shape(free, known), {free: np.ones(2)}).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["optimize_loss", "apply_regularization", "group_norm", "summarize_activation"])
+def test_slim_has_what_layers_have(name):
+    assert getattr(contrib.slim, name) is getattr(contrib.layers, name)
+
+
+def test_slim_has_no_more_than_layers_have():
+    assert not hasattr(contrib.slim, "optimise_loss")
+
+
+def test_control_flow_of_python_in_graphs():
+    @contrib.autograph.convert()
+    def half_until_small(x):
+        while x > 1.0:
+            x = x / 2.0
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [])
+        found = half_until_small(x)
+        assert [session.run(found, {x: value}) for value in (5.0, 0.5)] == [0.625, 0.5]
+    assert half_until_small.__name__ == "half_until_small"
+
+
+def test_bytes_for_floats():
+    q = contrib.quantization
+    values = q.quantize_v2(tf.constant([0.0, 0.5, 1.0]), 0.0, 1.0, tf.quint8)
+    np.testing.assert_allclose(q.dequantize(*values), [0.0, 0.5, 1.0], atol=1 / 255)
+
+
+def test_model_analysis(capsys):
+    analyzer = contrib.tfprof.model_analyzer
+    with tf.Graph().as_default() as graph:
+        tf.get_variable("w", [3, 4])
+        tf.matmul(tf.ones([2, 3]), tf.ones([3, 4]))
+    found = analyzer.print_model_analysis(graph, tfprof_options=analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
+    assert found.total_parameters == 12
+    assert "w (3x4, 12/12 params)" in capsys.readouterr().out
+    found = analyzer.print_model_analysis(graph, tfprof_cmd="op", tfprof_options=analyzer.FLOAT_OPS_OPTIONS)
+    assert found.children[0].name == "MatMul"
+    analyzer.print_model_analysis(graph)
+    assert "MatMul" in capsys.readouterr().out

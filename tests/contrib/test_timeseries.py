@@ -95,5 +95,14 @@ def test_wrong_arguments():
     model = timeseries.ARRegressor(10, 2, 2, 1)
     with pytest.raises(ValueError, match="Windows must be of 4 times"):
         model.train(timeseries.RandomWindowInputFn(reader(TIMES), 5, 8), steps=1)
-    with pytest.raises(ValueError, match="The series has 300 times, a window 301"):
+    with pytest.raises(ValueError, match="windows of size 301, but only 300 records were available"):
         timeseries.RandomWindowInputFn(reader(TIMES), 301, 8)()
+
+
+def test_a_batch_of_one_series():
+    times, values = np.arange(10), np.arange(20.0).reshape(10, 2)
+    whole = timeseries.NumpyReader({"times": times[None], "values": values[None]}).read_full()
+    np.testing.assert_array_equal(whole["values"], values)
+    np.testing.assert_array_equal(whole["times"], times)
+    with pytest.raises(ValueError, match="do not fit"):
+        timeseries.NumpyReader({"times": np.stack([times, times]), "values": np.stack([values, values])})

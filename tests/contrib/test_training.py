@@ -317,3 +317,25 @@ def test_network_checkpoint(tmp_path):
     path = tfe.save_network_checkpoint(first, str(tmp_path / "net"))
     tfe.restore_network_checkpoint(second, path)
     np.testing.assert_array_equal(second(x), want)
+
+
+def test_examples_come_as_often_as_rates_say():
+    rates = np.repeat([0.0, 0.5, 3.0], 1000)
+    rows, numbers = np.arange(3000), np.arange(6000).reshape(3000, 2)
+    drawn, same = tf.contrib.training.resample_at_rate([rows, numbers], rates, seed=3)
+    np.testing.assert_array_equal(numbers[drawn.numpy()], same)
+    assert np.all(np.diff(drawn) >= 0)
+    counts = np.bincount(drawn, minlength=3000).reshape(3, 1000)
+    np.testing.assert_allclose(counts.mean(1), [0, 0.5, 3.0], atol=0.15)
+    np.testing.assert_allclose(counts.var(1), [0, 0.5, 3.0], atol=0.4)
+
+
+def test_examples_come_in_proportion_to_weights():
+    with tf.Graph().as_default(), tf.Session() as session:
+        weights = tf.constant([1.0] * 500 + [3.0] * 500)
+        (drawn,), rates = tf.contrib.training.weighted_resample([tf.range(1000)], weights, 2.0, seed=4)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        values, found = session.run([drawn, rates])
+    # The mean of the weights is 2 from the first batch on.
+    np.testing.assert_allclose(found, np.where(values < 500, 1.0, 3.0), rtol=1e-3)
+    np.testing.assert_allclose([(values < 500).sum(), (values >= 500).sum()], [500, 1500], rtol=0.15)

@@ -164,8 +164,13 @@ BAD = {
     ),
     "no variable": (
         lambda o, w: o.apply_gradients([(tf.constant(1.0), 3)]),
-        TypeError,
-        "3 is not a variable",
+        NotImplementedError,
+        "Trying to optimize unsupported type 3",
+    ),
+    "a tensor": (
+        lambda o, w: o.apply_gradients([(tf.constant(1.0), tf.constant(2.0))]),
+        NotImplementedError,
+        "Trying to update a Tensor",
     ),
     "a string": (
         lambda o, w: o.apply_gradients([("a", w)]),

@@ -254,7 +254,7 @@ def _moved(path: str) -> Any:
 def _contrib(path: str) -> Any:
     """The modules inside one of contrib's: a public module that ends alike, and the public one of all its names.
 
-    None for what is a name of a module, not a module.
+    Where none ends alike, the module around it counts. None for what is a name of a module, not a module.
     """
     public, _, inner = path.partition(".python")
     inside = _contrib_packages().get(public.removeprefix("contrib."))
@@ -266,10 +266,11 @@ def _contrib(path: str) -> Any:
         found = importlib.import_module(root)
     except ImportError:
         return None
-    for start in range(len(parts)):
-        name = ".".join([root, *parts[start:]])
-        if _is_module(name):
-            return Behind(importlib.import_module(name), found)
+    for end in range(len(parts), 0, -1):
+        for start in range(end):
+            name = ".".join([root, *parts[start:end]])
+            if _is_module(name):
+                return Behind(importlib.import_module(name), found)
     return Behind(found)
 
 

@@ -558,6 +558,10 @@ v1.graph_callable: graph_callable
 v1.rnn.loops: bidirectional_dynamic_rnn dynamic_rnn raw_rnn
 v1.rnn.static: static_bidirectional_rnn static_rnn static_state_saving_rnn
 """,
+    "compat.v1.profiler": """\
+v1.profiler.options: ProfileOptionBuilder
+v1.profiler.profiling: GraphNodeProto MultiGraphNodeProto profile
+""",
     "compat.v1.random": """\
 ops.nn.candidate_functions: all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
 ops.nn.candidate_functions: log_uniform_candidate_sampler uniform_candidate_sampler

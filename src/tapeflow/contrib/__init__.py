@@ -4,14 +4,15 @@ import importlib
 from typing import Any
 
 _PACKAGES = {
-    "batching", "bayesflow", "boosted_trees", "checkpoint", "cluster_resolver", "compiler",
+    "autograph", "batching", "bayesflow", "boosted_trees", "checkpoint", "cluster_resolver", "compiler",
     "constrained_optimization", "copy_graph", "crf", "cudnn_rnn", "data", "deprecated", "distribute", "distributions",
-    "eager", "estimator", "factorization", "feature_column", "framework", "gan", "graph_editor", "hooks", "image",
-    "input_pipeline", "integrate", "keras", "kernel_methods", "layers", "learn", "legacy_seq2seq", "libsvm", "linalg",
-    "lookup", "losses", "memory_stats", "metrics", "mixed_precision", "model_pruning", "nccl", "nn", "opt",
-    "periodic_resample", "predictor", "proto", "quantize", "reduce_slice_ops", "resampler", "rnn", "saved_model",
-    "seq2seq", "session_bundle", "signal", "slim", "solvers", "sparsemax", "staging", "stateless", "summary",
-    "tensor_forest", "tensorboard", "testing", "text", "timeseries", "tpu", "training", "util",
+    "eager", "estimator", "factorization", "feature_column", "ffmpeg", "framework", "gan", "graph_editor", "hooks",
+    "image", "input_pipeline", "integrate", "keras", "kernel_methods", "layers", "learn", "legacy_seq2seq", "libsvm",
+    "linalg", "lookup", "losses", "memory_stats", "metrics", "mixed_precision", "model_pruning", "nccl", "nn", "opt",
+    "optimizer_v2", "periodic_resample", "predictor", "proto", "quantization", "quantize", "reduce_slice_ops",
+    "resampler", "rnn", "saved_model", "seq2seq", "session_bundle", "signal", "slim", "solvers", "sparsemax",
+    "staging", "stateless", "summary", "tensor_forest", "tensorboard", "testing", "text", "tfprof", "timeseries",
+    "tpu", "training", "util",
 }  # fmt: skip
 
 

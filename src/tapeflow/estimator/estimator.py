@@ -450,7 +450,7 @@ def _metrics(spec: EstimatorSpec):
     """(values by name, update operations) of a model's metrics, and of its loss."""
     pairs = {}
     for name, metric in spec.eval_metric_ops.items():
-        if name in ("loss", "global_step"):
+        if name in spec.reserved_metrics:
             raise ValueError(
                 f'Metric with name "{name}" is not allowed, because Estimator already defines a default metric '
                 "with the same name."
@@ -458,7 +458,8 @@ def _metrics(spec: EstimatorSpec):
         if hasattr(metric, "update_state"):
             metric = (metric.result(), group(*metric.updates))
         pairs[name] = metric
-    pairs["loss"] = mean_metric(spec.loss)
+    if "loss" not in pairs:
+        pairs["loss"] = mean_metric(spec.loss)
     return {name: pair[0] for name, pair in pairs.items()}, [pair[1] for pair in pairs.values()]
 
 

@@ -42,6 +42,9 @@ class EstimatorSpec(
     Raises ValueError for what the mode lacks, TypeError for what is of another kind.
     """
 
+    # What a model's own metrics may not be called.
+    reserved_metrics: tuple[str, ...] = ("loss", "global_step")
+
     def __new__(
         cls, mode: str, predictions: dict[str, Any] | None = None, loss: Tensor | None = None,
         train_op: Operation | None = None, eval_metric_ops: dict[str, Any] | None = None,

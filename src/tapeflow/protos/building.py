@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 FAMILIES = (
     "boosted_trees", "checkpoints", "configuration", "control_flow", "debug_info", "error_codes", "examples",
-    "graphs", "hyperparameters", "objects", "projector", "quantization", "saved_models", "servers", "serving",
-    "sessions", "statistics", "structures", "summaries", "tensors", "tpu_systems",
+    "graphs", "hyperparameters", "objects", "profiles", "projector", "quantization", "saved_models", "servers",
+    "serving", "sessions", "statistics", "structures", "summaries", "tensors", "tpu_systems",
 )  # fmt: skip
 
 _PACKAGE = "tensorflow"

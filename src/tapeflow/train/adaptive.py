@@ -38,8 +38,9 @@ class AdamOptimizer(Optimizer):
         )
 
     def _get_beta_accumulators(self):
-        """The variables that hold beta1^t and beta2^t; there once gradients were applied."""
-        return self._powers
+        """The variables of this graph that hold beta1^t and beta2^t; None before gradients were applied."""
+        own = self._non_slots.here()
+        return own.get("beta1_power"), own.get("beta2_power")
 
     def _settings(self, dtype: DType):
         """beta1^t, beta2^t, rate, beta1, beta2 and epsilon, once per step and dtype."""

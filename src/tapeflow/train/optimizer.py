@@ -163,7 +163,8 @@ class Optimizer(Protocol, ByRule):
         given = [pair for pair in pairs if pair[0] is not None]
         for _, var in given:
             if not isinstance(var, Variable):
-                raise TypeError(f"{var!r} is not a variable that {self._name} could update")
+                what = "update a Tensor" if isinstance(var, Tensor) else "optimize unsupported type"
+                raise NotImplementedError(f"Trying to {what} {var!r}")
         if not given:
             raise ValueError(
                 f"No gradients provided for any variable: {[repr(var) for _, var in pairs]}."

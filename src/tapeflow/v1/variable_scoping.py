@@ -257,9 +257,9 @@ class variable_scope:
         else:
             source, own = outer, self._default_name if given is None else given
             last = scope_state.unique(prefix, own) if given is None else own
-            name = f"{prefix}{last}" if last else outer.name
+            name = f"{prefix}{last}"  # of an empty name, too: its variables are "outer//variable"
         around = context.current_name_scope()
-        if self._named and own:
+        if self._named and (own or given is None):  # an empty default name leads to the root
             around = stack.enter_context(name_scope(own))
         if source is given:
             around = given.original_name_scope

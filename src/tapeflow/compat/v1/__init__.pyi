@@ -52,6 +52,7 @@ from tapeflow.compat.v1 import math as math
 from tapeflow.compat.v1 import metrics as metrics
 from tapeflow.compat.v1 import mixed_precision as mixed_precision
 from tapeflow.compat.v1 import nn as nn
+from tapeflow.compat.v1 import profiler as profiler
 from tapeflow.compat.v1 import python_io as python_io
 from tapeflow.compat.v1 import ragged as ragged
 from tapeflow.compat.v1 import random as random
@@ -1083,6 +1084,7 @@ __all__ = [
     "polygamma",
     "pow",
     "print",
+    "profiler",
     "py_func",
     "py_function",
     "python_io",

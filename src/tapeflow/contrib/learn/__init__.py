@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 from tapeflow.contrib.learn import datasets, preprocessing
+from tapeflow.contrib.learn.interfaces import Evaluable, Trainable
 from tapeflow.contrib.learn.spec import (
     ModeKeys,
     ModelFnOps,
@@ -17,13 +18,24 @@ from tapeflow.train import NanLossDuringTrainingError
 # What builds on estimators is loaded when it is asked for.
 _LATER = {
     "canned": [
-        "DNNClassifier", "DNNLinearCombinedClassifier", "DNNLinearCombinedRegressor", "DNNRegressor",
-        "LinearClassifier", "LinearRegressor",
+        "DNNClassifier", "DNNEstimator", "DNNLinearCombinedClassifier", "DNNLinearCombinedEstimator",
+        "DNNLinearCombinedRegressor", "DNNRegressor", "LinearClassifier", "LinearEstimator", "LinearRegressor",
     ],
     "estimator": [
         "Estimator", "SKCompat", "infer_real_valued_columns_from_input", "infer_real_valued_columns_from_input_fn",
     ],
     "experiment": ["Experiment", "ExportStrategy"],
+    "graph_io": [
+        "queue_parsed_features", "read_batch_examples", "read_batch_features", "read_batch_record_features",
+        "read_keyed_batch_examples", "read_keyed_batch_features",
+    ],
+    "head": [
+        "Head", "binary_svm_head", "loss_only_head", "multi_class_head", "multi_head", "multi_label_head",
+        "no_op_train_fn", "poisson_regression_head", "regression_head",
+    ],
+    "kmeans": ["KMeansClustering"],
+    "logistic_regressor": ["LogisticRegressor"],
+    "metric_key": ["MetricKey"],
     "metric_spec": ["MetricSpec"],
     "serving": ["InputFnOps", "build_parsing_serving_input_fn", "make_export_strategy"],
 }  # fmt: skip
@@ -31,8 +43,8 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 _MODULES = ("learn_runner", "monitors", "utils")
 
 __all__ = [
-    "ModeKeys", "ModelFnOps", "NanLossDuringTrainingError", "PredictionKey", "ProblemType", "RunConfig", "TaskType",
-    "datasets", "preprocessing",
+    "Evaluable", "ModeKeys", "ModelFnOps", "NanLossDuringTrainingError", "PredictionKey", "ProblemType", "RunConfig",
+    "TaskType", "Trainable", "datasets", "preprocessing",
 ]  # fmt: skip
 
 

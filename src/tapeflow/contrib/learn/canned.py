@@ -2,118 +2,33 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
-from tapeflow.contrib import layers
-from tapeflow.contrib.layers.columns.base import _FeatureColumn
+from tapeflow.contrib.learn.column_models import Deep, Linear, model_fn_of
 from tapeflow.contrib.learn.estimator import Estimator
-from tapeflow.contrib.learn.spec import ModeKeys
-from tapeflow.core.annotations import PathLike, TensorLike
-from tapeflow.estimator.heads import Classes, Numbers
+from tapeflow.contrib.learn.head import Head, multi_class_head, regression_head
+from tapeflow.core.annotations import TensorLike
 
 if TYPE_CHECKING:
     import numpy as np
 
     from tapeflow.contrib.learn.spec import RunConfig
-    from tapeflow.train.adaptive import AdagradOptimizer, AdamOptimizer, FtrlOptimizer
-
-_MEAN = v1.losses.Reduction.SUM_BY_NONZERO_WEIGHTS
-
-
-def _are_core(columns: Sequence[Any]):
-    return not any(isinstance(column, _FeatureColumn) for column in columns)
-
-
-def _deep(
-    features, columns: Sequence[Any], units, activation: Callable[..., Any], rate: float | None, count: int, mode: str
-):
-    with v1.variable_scope("dnn"):
-        with v1.variable_scope("input_from_feature_columns"):
-            if _are_core(columns):
-                net = v1.feature_column.input_layer(features, columns)
-            else:
-                net = layers.input_from_feature_columns(features, columns)
-        for i, size in enumerate(units):
-            with v1.variable_scope(f"hiddenlayer_{i}") as scope:
-                net = layers.fully_connected(net, size, activation, scope=scope)
-            if rate is not None and mode == ModeKeys.TRAIN:
-                net = layers.dropout(net, keep_prob=1.0 - rate)
-        with v1.variable_scope("logits") as scope:
-            return layers.fully_connected(net, count, None, scope=scope)
-
-
-def _linear(features, columns: Sequence[Any], joint: bool, count: int):
-    with v1.variable_scope("linear"):
-        if _are_core(columns):
-            return v1.feature_column.linear_model(features, columns, units=count)
-        if joint:
-            return layers.joint_weighted_sum_from_feature_columns(features, columns, count)[0]
-        return layers.weighted_sum_from_feature_columns(features, columns, count)[0]
-
-
-def _step(
-    loss: TensorLike, optimizer: AdamOptimizer | None, default: AdagradOptimizer | FtrlOptimizer, scope: str,
-    clip_norm: float | None,
-):
-    variables = v1.get_collection(v1.GraphKeys.TRAINABLE_VARIABLES, scope)
-    chosen = default if optimizer is None else optimizer
-    return layers.optimize_loss(
-        loss, None, learning_rate=None if not isinstance(chosen, str) else 0.05, optimizer=chosen,
-        clip_gradients=clip_norm, variables=variables, summaries=[], increment_global_step=False, name=scope,
-    )  # fmt: skip
 
 
 class _Columns(Estimator):
-    """An estimator of a head and of parts: a linear one, a deep one, or both."""
+    """An estimator of a head and of parts: a deep network, a weighted sum, or both."""
 
     def __init__(
-        self, head: Any, deep: Sequence[Any] | None = None, linear: Sequence[Any] | None = None,
-        optimizers: Sequence[Any] = (None, None), clip_norm: float | None = None, model_dir=None,
-        config: RunConfig | None = None, feature_engineering_fn=None,
+        self, head: Head, deep: Deep | None, linear: Linear | None, clip_norm: float | None, model_dir: str | None,
+        config: RunConfig | None, feature_engineering_fn: Callable[..., Any] | None, counts_once: bool = True,
     ):  # fmt: skip
-        def model_fn(features, labels, mode):
-            features = features if isinstance(features, dict) else {"": features}
-            count, logits, steps = head.logits_dimension, [], []
-            if deep:
-                logits.append(_deep(features, *deep, count, mode))
-                default = v1.train.AdagradOptimizer(0.05)
-                steps.append((optimizers[0], default, "dnn"))
-            if linear:
-                logits.append(_linear(features, *linear, count))
-                rate = min(0.2, 1.0 / math.sqrt(len(linear[0])))
-                steps.append((optimizers[1], v1.train.FtrlOptimizer(rate), "linear"))
-            total = logits[0] if len(logits) == 1 else v1.add_n(logits)
-
-            def train(loss):
-                made = [_step(loss, *each, clip_norm) for each in steps]
-                with v1.control_dependencies(made):
-                    return v1.group(v1.train.get_global_step().assign_add(1))
-
-            spec = head.spec(features, mode, labels, total, train)
-            return spec._replace(predictions=_said(spec.predictions))
-
+        model_fn = model_fn_of(head, deep, linear, clip_norm, counts_once)
         super().__init__(model_fn, model_dir, config, None, feature_engineering_fn)
 
 
-def _said(predictions: dict[str, Any]):
-    """The predictions by the keys of this package; classes are numbers."""
-    if "predictions" in predictions:
-        scores = predictions["predictions"]
-        return {"scores": v1.squeeze(scores, -1) if scores.shape[-1] == 1 else scores}
-    made = {key: predictions[key] for key in ("logits", "probabilities", "logistic") if key in predictions}
-    return {**made, "classes": v1.squeeze(predictions["class_ids"], -1)}
-
-
-def _check(columns: Sequence[Any], what: str = "feature_columns"):
-    if not columns:
-        raise ValueError(f"{what} must be defined and not empty; got {columns}")
-    return list(columns)
-
-
-class _Classifies(_Columns):
+class _Classifies(Estimator):
     """What classifiers say by default: the classes."""
 
     def predict_classes(
@@ -137,7 +52,9 @@ class _Classifies(_Columns):
         as_iterable: bool,
     ):
         found = super().predict(x, input_fn, batch_size, [key], as_iterable)
-        return (each[key] for each in found) if as_iterable else found[key]
+        if as_iterable:
+            return (each[key] for each in found)
+        return found[key].reshape(-1) if key == "classes" else found[key]
 
     def predict(
         self, x=None, input_fn=None, batch_size=None, outputs=None, as_iterable=True, iterate_batches=False
@@ -161,135 +78,218 @@ class _Regresses(_Classifies):
         return self._one("scores", x, input_fn, batch_size, as_iterable)
 
 
-class DNNClassifier(_Classifies):
-    """A deep network that tells classes apart.
+def _check(columns: Sequence[Any], what: str = "feature_columns"):
+    if not columns:
+        raise ValueError(f"{what} must be defined and not empty; got {columns}")
+    return list(columns)
+
+
+class DNNEstimator(_Columns):
+    """A deep network under a head.
 
     Args:
+      head: see `multi_class_head`.
       hidden_units: the numbers of units of the layers.
       feature_columns: columns.
-      weight_column_name: the feature with the examples' weights.
-      optimizer: an optimizer or its name; by default Adagrad.
+      model_dir: the folder.
+      optimizer: an optimizer, its name, or a function that returns it; None: Adagrad.
+      activation_fn: of hidden layers.
       dropout: the part of units that is left out in training.
       gradient_clip_norm: to which norm gradients are clipped.
-      label_keys: the classes' names, where labels are strings; predictions are numbers all the same.
+      config: a RunConfig.
+      feature_engineering_fn: a function of features and labels that returns others.
+      embedding_lr_multipliers: {an embedding column: a factor of its gradients}.
+      input_layer_min_slice_size: from how many bytes on a variable of the input layer is split over servers.
+    """
+
+    def __init__(
+        self, head: Head, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
+        optimizer=None, activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None,
+        gradient_clip_norm: float | None = None, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None, input_layer_min_slice_size: int | None = None,
+    ):  # fmt: skip
+        deep = Deep(
+            _check(feature_columns), hidden_units, activation_fn, dropout, optimizer, embedding_lr_multipliers,
+            input_layer_min_slice_size,
+        )  # fmt: skip
+        super().__init__(head, deep, None, gradient_clip_norm, model_dir, config, feature_engineering_fn)
+
+
+class DNNClassifier(_Classifies, DNNEstimator):
+    """A deep network that tells classes apart; see `DNNEstimator`.
+
+    Args:
+      n_classes: how many there are.
+      weight_column_name: the feature with the examples' weights.
+      enable_centered_bias: whether a bias is learned first, from the labels alone.
+      label_keys: the classes' names, where labels are strings; predictions are names, too.
     """
 
     def __init__(
         self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
-        n_classes: int = 2, weight_column_name=None, optimizer=None, activation_fn: Callable[..., Any] = v1.nn.relu,
-        dropout: float | None = None, gradient_clip_norm: float | None = None, config: RunConfig | None = None,
-        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Sequence[str] | None = None,
+        n_classes: int = 2, weight_column_name: str | None = None, optimizer=None,
+        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None,
+        gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
+        config: RunConfig | None = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None, input_layer_min_slice_size: int | None = None,
+        label_keys: Sequence[str] | None = None,
     ):  # fmt: skip
-        head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
-        deep = (_check(feature_columns), hidden_units, activation_fn, dropout)
+        head = multi_class_head(
+            n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys
+        )
         super().__init__(
-            head, deep, None, (optimizer, None), gradient_clip_norm, model_dir, config, feature_engineering_fn
+            head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm,
+            config, feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
         )  # fmt: skip
 
 
-class DNNRegressor(_Regresses):
-    """A deep network that estimates numbers; see `DNNClassifier`."""
+class DNNRegressor(_Regresses, DNNEstimator):
+    """A deep network that estimates numbers, `label_dimension` for an example; see `DNNClassifier`."""
 
     def __init__(
         self, hidden_units: Sequence[int], feature_columns: Sequence[Any], model_dir: str | None = None,
-        weight_column_name=None, optimizer: AdamOptimizer | None = None,
-        activation_fn: Callable[..., Any] = v1.nn.relu, dropout: float | None = None,
-        gradient_clip_norm: float | None = None, config=None,
-        feature_engineering_fn: Callable[..., Any] | None = None, label_dimension: int = 1,
+        weight_column_name: str | None = None, optimizer=None, activation_fn: Callable[..., Any] = v1.nn.relu,
+        dropout: float | None = None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
+        config: RunConfig | None = None, feature_engineering_fn: Callable[..., Any] | None = None,
+        label_dimension: int = 1, embedding_lr_multipliers: Mapping[Any, float] | None = None,
+        input_layer_min_slice_size: int | None = None,
     ):  # fmt: skip
-        head = Numbers(label_dimension, weight_column_name, _MEAN)
-        deep = (_check(feature_columns), hidden_units, activation_fn, dropout)
         super().__init__(
-            head, deep, None, (optimizer, None), gradient_clip_norm, model_dir, config, feature_engineering_fn
+            regression_head(None, weight_column_name, label_dimension, enable_centered_bias), hidden_units,
+            feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
+            feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
         )  # fmt: skip
 
 
-class LinearClassifier(_Classifies):
+class LinearEstimator(_Columns):
+    """A weighted sum of columns under a head; see `DNNEstimator`. The optimizer is Ftrl by default."""
+
+    def __init__(
+        self, feature_columns: Sequence[Any], head: Head, model_dir: str | None = None,
+        weight_column_name: str | None = None, optimizer=None, gradient_clip_norm: float | None = None,
+        _joint_weights: bool = False, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+    ):  # fmt: skip
+        linear = Linear(_check(feature_columns), _joint_weights, optimizer)
+        super().__init__(head, None, linear, gradient_clip_norm, model_dir, config, feature_engineering_fn)
+
+
+class LinearClassifier(_Classifies, LinearEstimator):
     """A weighted sum of columns that tells classes apart; see `DNNClassifier`. The optimizer is Ftrl by default."""
 
     def __init__(
         self, feature_columns: Sequence[Any], model_dir: str | None = None, n_classes: int = 2,
-        weight_column_name=None, optimizer=None, gradient_clip_norm: float | None = None, _joint_weight: bool = False,
-        config=None, feature_engineering_fn: Callable[..., Any] | None = None,
-        label_keys: Sequence[str] | None = None,
+        weight_column_name: str | None = None, optimizer=None, gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False, _joint_weight: bool = False, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Sequence[str] | None = None,
     ):  # fmt: skip
-        head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
+        head = multi_class_head(
+            n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys
+        )
         super().__init__(
-            head, None, (_check(feature_columns), _joint_weight), (None, optimizer), gradient_clip_norm, model_dir,
-            config, feature_engineering_fn,
+            feature_columns, head, model_dir, None, optimizer, gradient_clip_norm, _joint_weight, config,
+            feature_engineering_fn,
         )  # fmt: skip
 
 
-class LinearRegressor(_Regresses):
+class LinearRegressor(_Regresses, LinearEstimator):
     """A weighted sum of columns that estimates numbers; see `LinearClassifier`."""
 
     def __init__(
-        self, feature_columns: Sequence[Any], model_dir: str | None = None, weight_column_name=None,
-        optimizer: AdamOptimizer | None = None, gradient_clip_norm: float | None = None, label_dimension: int = 1,
-        _joint_weights: bool = False, config=None, feature_engineering_fn: Callable[..., Any] | None = None,
+        self, feature_columns: Sequence[Any], model_dir: str | None = None, weight_column_name: str | None = None,
+        optimizer=None, gradient_clip_norm: float | None = None, enable_centered_bias: bool = False,
+        label_dimension: int = 1, _joint_weights: bool = False, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
     ):  # fmt: skip
-        head = Numbers(label_dimension, weight_column_name, _MEAN)
         super().__init__(
-            head, None, (_check(feature_columns), _joint_weights), (None, optimizer), gradient_clip_norm, model_dir,
-            config, feature_engineering_fn,
+            feature_columns, regression_head(None, weight_column_name, label_dimension, enable_centered_bias),
+            model_dir, None, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn,
         )  # fmt: skip
 
 
-def _both(
-    linear: Sequence[Any] | None, joint: bool, deep: Sequence[Any] | None, units, activation: Callable[..., Any],
-    rate: float | None,
-):
-    if not linear and not deep:
-        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
-    if deep and not units:
-        raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified")
-    return (
-        (_check(deep), units, activation, rate) if deep else None,
-        (_check(linear), joint) if linear else None,
-    )
+class DNNLinearCombinedEstimator(_Columns):
+    """A weighted sum and a deep network side by side under a head; see `DNNEstimator`.
 
-
-class DNNLinearCombinedClassifier(_Classifies):
-    """A linear model and a deep network side by side that tell classes apart; see `DNNClassifier`."""
+    Args:
+      fix_global_step_increment_bug: whether a step of both parts is one step, not two.
+    """
 
     def __init__(
-        self, model_dir: PathLike | None = None, n_classes: int = 2, weight_column_name=None,
+        self, head: Head, model_dir: str | None = None, linear_feature_columns: Sequence[Any] | None = None,
+        linear_optimizer=None, _joint_linear_weights: bool = False,
+        dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer=None,
+        dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Callable[..., Any] | None = None,
+        dnn_dropout: float | None = None, gradient_clip_norm: float | None = None, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None, fix_global_step_increment_bug: bool = False,
+        input_layer_min_slice_size: int | None = None,
+    ):  # fmt: skip
+        if not linear_feature_columns and not dnn_feature_columns:
+            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+        if dnn_feature_columns and not dnn_hidden_units:
+            raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+        for optimizer in (linear_optimizer, dnn_optimizer):
+            if isinstance(optimizer, v1.train.SyncReplicasOptimizer):
+                raise ValueError(
+                    "SyncReplicasOptimizer is not supported in DNNLinearCombined model. If you want to use this "
+                    "optimizer, please use either DNN or Linear model."
+                )
+        deep = dnn_feature_columns and Deep(
+            list(dnn_feature_columns), dnn_hidden_units or (), dnn_activation_fn or v1.nn.relu, dnn_dropout,
+            dnn_optimizer, embedding_lr_multipliers, input_layer_min_slice_size,
+        )  # fmt: skip
+        linear = linear_feature_columns and Linear(
+            list(linear_feature_columns), _joint_linear_weights, linear_optimizer
+        )
+        super().__init__(
+            head, deep or None, linear or None, gradient_clip_norm, model_dir, config, feature_engineering_fn,
+            fix_global_step_increment_bug,
+        )  # fmt: skip
+
+
+class DNNLinearCombinedClassifier(_Classifies, DNNLinearCombinedEstimator):
+    """A weighted sum and a deep network side by side that tell classes apart; see `DNNClassifier`."""
+
+    def __init__(
+        self, model_dir: str | None = None, n_classes: int = 2, weight_column_name: str | None = None,
         linear_feature_columns: Sequence[Any] | None = None, linear_optimizer=None,
         _joint_linear_weights: bool = False, dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer=None,
-        dnn_hidden_units: Sequence[Any] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
-        dnn_dropout=None, gradient_clip_norm: float | None = None, config=None,
-        feature_engineering_fn: Callable[..., Any] | None = None, label_keys: Sequence[str] | None = None,
-        fix_global_step_increment_bug: bool = True,
+        dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
+        dnn_dropout: float | None = None, gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None, input_layer_min_slice_size: int | None = None,
+        label_keys: Sequence[str] | None = None, fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
-        head = Classes(n_classes, weight_column_name, label_keys, _MEAN)
-        deep, linear = _both(
-            linear_feature_columns, _joint_linear_weights, dnn_feature_columns, dnn_hidden_units, dnn_activation_fn,
-            dnn_dropout,
-        )  # fmt: skip
+        head = multi_class_head(
+            n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys
+        )
         super().__init__(
-            head, deep, linear, (dnn_optimizer, linear_optimizer), gradient_clip_norm, model_dir, config,
-            feature_engineering_fn,
+            head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
+            dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
+            feature_engineering_fn, embedding_lr_multipliers, fix_global_step_increment_bug,
+            input_layer_min_slice_size,
         )  # fmt: skip
 
 
-class DNNLinearCombinedRegressor(_Regresses):
-    """A linear model and a deep network side by side that estimate numbers; see `DNNClassifier`."""
+class DNNLinearCombinedRegressor(_Regresses, DNNLinearCombinedEstimator):
+    """A weighted sum and a deep network side by side that estimate numbers; see `DNNClassifier`."""
 
     def __init__(
-        self, model_dir: str | None = None, weight_column_name=None,
-        linear_feature_columns: Sequence[Any] | None = None, linear_optimizer: AdamOptimizer | None = None,
-        _joint_linear_weights: bool = False, dnn_feature_columns: Sequence[Any] | None = None,
-        dnn_optimizer: AdamOptimizer | None = None, dnn_hidden_units: Sequence[int] | None = None,
-        dnn_activation_fn: Callable[..., Any] = v1.nn.relu, dnn_dropout=None, gradient_clip_norm: float | None = None,
-        label_dimension: int = 1, config=None, feature_engineering_fn: Callable[..., Any] | None = None,
-        fix_global_step_increment_bug: bool = True,
+        self, model_dir: str | None = None, weight_column_name: str | None = None,
+        linear_feature_columns: Sequence[Any] | None = None, linear_optimizer=None,
+        _joint_linear_weights: bool = False, dnn_feature_columns: Sequence[Any] | None = None, dnn_optimizer=None,
+        dnn_hidden_units: Sequence[int] | None = None, dnn_activation_fn: Callable[..., Any] = v1.nn.relu,
+        dnn_dropout: float | None = None, gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False, label_dimension: int = 1, config: RunConfig | None = None,
+        feature_engineering_fn: Callable[..., Any] | None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None, input_layer_min_slice_size: int | None = None,
+        fix_global_step_increment_bug: bool = False,
     ):  # fmt: skip
-        head = Numbers(label_dimension, weight_column_name, _MEAN)
-        deep, linear = _both(
-            linear_feature_columns, _joint_linear_weights, dnn_feature_columns, dnn_hidden_units, dnn_activation_fn,
-            dnn_dropout,
-        )  # fmt: skip
         super().__init__(
-            head, deep, linear, (dnn_optimizer, linear_optimizer), gradient_clip_norm, model_dir, config,
-            feature_engineering_fn,
+            regression_head(None, weight_column_name, label_dimension, enable_centered_bias), model_dir,
+            linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns, dnn_optimizer,
+            dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config, feature_engineering_fn,
+            embedding_lr_multipliers, fix_global_step_increment_bug, input_layer_min_slice_size,
         )  # fmt: skip

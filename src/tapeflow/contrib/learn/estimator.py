@@ -10,7 +10,10 @@ import numpy as np
 
 from tapeflow.compat import v1
 from tapeflow.contrib import layers
+from tapeflow.contrib.learn.input_functions import input_fn_of
+from tapeflow.contrib.learn.interfaces import Evaluable, Trainable
 from tapeflow.contrib.learn.metric_spec import MetricSpec
+from tapeflow.contrib.learn.monitors import replace_monitors_with_hooks
 from tapeflow.contrib.learn.spec import ModeKeys, ModelFnOps
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import public_methods
@@ -21,44 +24,6 @@ from tapeflow.train import SessionRunHook
 if TYPE_CHECKING:
     from tapeflow.estimator.run_config import RunConfig
     from tapeflow.train.session_run_hook import SessionRunContext, SessionRunValues
-
-_TYPES = {"f": np.float32, "i": np.int64, "u": np.int64, "b": np.int64}
-
-
-def _array(values: np.ndarray):
-    """An array of the dtypes that models take: float32 and int64."""
-    array = np.asarray(values)
-    kind = _TYPES.get(array.dtype.kind)
-    return array if kind is None or array.dtype == np.float32 else array.astype(kind)
-
-
-def _arrays(given: Any):
-    return {key: _array(x) for key, x in given.items()} if isinstance(given, dict) else _array(given)
-
-
-def input_fn_of(
-    x: Any, y: TensorLike | None, input_fn: Callable[..., Any] | None, batch_size: int | None, shuffle: bool = False,
-    epochs: int | None = 1,
-):
-    """An input function: the given one, or one of arrays. Raises ValueError for both or none."""
-    if input_fn is not None:
-        if x is not None or y is not None or batch_size is not None:
-            raise ValueError("Can not provide both input_fn and x, y or batch_size.")
-        return input_fn
-    if x is None:
-        raise ValueError("Either x or input_fn must be provided.")
-    features, labels = _arrays(x), None if y is None else _arrays(y)
-    first = next(iter(features.values())) if isinstance(features, dict) else features
-    count = len(first)
-
-    def of_arrays():
-        data = v1.data.Dataset.from_tensor_slices(features if labels is None else (features, labels))
-        if shuffle:
-            data = data.shuffle(count)
-        return data.repeat(epochs).batch(batch_size or count)
-
-    return of_arrays
-
 
 def infer_real_valued_columns_from_input_fn(input_fn: Callable[..., Any]):
     """A column for each feature of an input function, of its width."""
@@ -90,7 +55,7 @@ class _OnceIfConstant(SessionRunHook):
 
 
 @public_methods
-class Estimator(_Estimator):
+class Estimator(_Estimator, Evaluable, Trainable):
     """A model function and its folder.
 
     Args:
@@ -137,20 +102,28 @@ class Estimator(_Estimator):
             name, which = key if isinstance(key, tuple) else (key, None)
             if not isinstance(metric, MetricSpec):
                 metric = MetricSpec(metric, prediction_key=which)
-            found[name] = metric.create_metric_ops(features, labels, spec.predictions)
+            made = metric.create_metric_ops(features, labels, spec.predictions)
+            # A tensor of each batch counts by its mean.
+            found[name] = made if isinstance(made, tuple) else v1.metrics.mean(made)
         return spec._replace(eval_metric_ops=found)
 
     def fit(
         self, x: TensorLike | None = None, y: TensorLike | None = None, input_fn: Callable[..., Any] | None = None,
         steps: int | None = None, batch_size=None, monitors=None, max_steps: int | None = None,
     ):  # fmt: skip
-        """Trains; see `tf.estimator.Estimator.train`. Of arrays, batches are drawn until `steps` are made."""
+        """Train; see `tf.estimator.Estimator.train`.
+
+        Args:
+          x, y: arrays, or dicts of them, of which batches are drawn until the steps are made.
+          input_fn: instead of arrays: returns features and labels.
+          steps: how many steps; 0: one, for the first values of variables.
+          batch_size: of the batches of arrays.
+          monitors: hooks and monitors.
+          max_steps: up to which step, instead of `steps`.
+        """
         function = input_fn_of(x, y, input_fn, batch_size, shuffle=True, epochs=None)
-        hooks = list(monitors or ())
-        for hook in hooks:
-            if hasattr(hook, "set_estimator"):
-                hook.set_estimator(self)
-        return self.train(function, hooks, steps, max_steps)
+        hooks = replace_monitors_with_hooks(monitors, self)
+        return self.train(function, hooks, steps or (None if steps is None else 1), max_steps)
 
     def partial_fit(
         self, x: TensorLike | None = None, y: TensorLike | None = None, input_fn: Callable[..., Any] | None = None,
@@ -226,7 +199,7 @@ class SKCompat:
     ):
         """Trains; returns this object."""
         function = input_fn_of(x, y, None, batch_size, shuffle=True, epochs=None)
-        self._estimator.train(function, list(monitors or ()), steps, max_steps)
+        self._estimator.train(function, replace_monitors_with_hooks(monitors, self._estimator), steps, max_steps)
         return self
 
     def score(

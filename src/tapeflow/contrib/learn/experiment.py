@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import inspect
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapeflow.contrib.learn.estimator import Estimator
 from tapeflow.core.annotations import PathLike
+from tapeflow.estimator import Estimator as _CoreEstimator
 from tapeflow.estimator import RunConfig as _CoreRunConfig
 from tapeflow.train import CheckpointSaverListener, latest_checkpoint
 
@@ -29,8 +31,24 @@ class ExportStrategy(
         self, estimator: Estimator, export_path: str, checkpoint_path: str | None = None,
         eval_result: dict[str, Any] | None = None,
     ):
-        """Exports; returns the path."""
-        return self.export_fn(estimator, export_path, checkpoint_path, eval_result)
+        """Export; return the path.
+
+        Args:
+          estimator: what to export.
+          export_path: the folder of exports.
+          checkpoint_path, eval_result: what `export_fn` gets where it has arguments of these names.
+
+        Raises:
+          ValueError: for a function that takes metrics without a checkpoint.
+        """
+        takes = inspect.signature(self.export_fn).parameters
+        if "eval_result" in takes and "checkpoint_path" not in takes:
+            raise ValueError("An export_fn accepting eval_result must also accept checkpoint_path.")
+        offered = {
+            "checkpoint_path": checkpoint_path, "eval_result": eval_result,
+            "strip_default_attrs": self.strip_default_attrs,
+        }  # fmt: skip
+        return self.export_fn(estimator, export_path, **{k: value for k, value in offered.items() if k in takes})
 
 
 class _Evaluates(CheckpointSaverListener):
@@ -74,7 +92,7 @@ class Experiment:
         export_strategies: ExportStrategy | None = None, train_steps_per_iteration=None,
         checkpoint_and_export: bool = False, saving_listeners: Sequence[Any] | None = None,
     ):  # fmt: skip
-        if not hasattr(estimator, "train") or not hasattr(estimator, "evaluate"):
+        if not hasattr(estimator, "evaluate") or not (hasattr(estimator, "train") or hasattr(estimator, "fit")):
             raise ValueError("`estimator` must implement `tf.contrib.learn.Evaluable`.")
         if eval_metrics is not None and not isinstance(estimator, Estimator):
             raise ValueError(
@@ -128,6 +146,10 @@ class Experiment:
         return self._train(self._train_steps)
 
     def _train(self, max_steps, listeners=()):
+        if hasattr(self._estimator, "fit") and not isinstance(self._estimator, _CoreEstimator):
+            return self._estimator.fit(
+                input_fn=self._train_input_fn, max_steps=max_steps, monitors=list(self._monitors)
+            )
         return self._estimator.train(
             self._train_input_fn, hooks=list(self._monitors), max_steps=max_steps,
             saving_listeners=[*self._listeners, *listeners],

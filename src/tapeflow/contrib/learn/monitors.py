@@ -6,20 +6,35 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeflow.compat import v1
-from tapeflow.contrib.learn.estimator import input_fn_of
+from tapeflow.contrib.learn.base_monitors import (
+    BaseMonitor,
+    CaptureVariable,
+    EveryN,
+    LoggingTrainable,
+    RunHookAdapterForMonitors,
+    SummarySaver,
+    get_default_monitors,
+)
+from tapeflow.contrib.learn.input_functions import input_fn_of
 from tapeflow.core.annotations import TensorLike
 from tapeflow.train import (
+    CheckpointSaverHook,
     LoggingTensorHook,
     NanTensorHook,
     SessionRunArgs,
     SessionRunHook,
+    StepCounterHook,
     StopAtStepHook,
 )
 
 if TYPE_CHECKING:
     from tapeflow.train.session_run_hook import SessionRunContext
 
-__all__ = ["NanLoss", "PrintTensor", "StopAtStep", "ValidationMonitor", "replace_monitors_with_hooks"]
+__all__ = [
+    "BaseMonitor", "CaptureVariable", "CheckpointSaver", "EveryN", "LoggingTrainable", "NanLoss", "PrintTensor",
+    "RunHookAdapterForMonitors", "StepCounter", "StopAtStep", "SummarySaver", "ValidationMonitor",
+    "get_default_monitors", "replace_monitors_with_hooks",
+]  # fmt: skip
 
 
 class StopAtStep(StopAtStepHook):
@@ -123,9 +138,28 @@ class ValidationMonitor(SessionRunHook):
             run_context.request_stop()
 
 
-def replace_monitors_with_hooks(monitors_or_hooks, estimator):
-    """The hooks, which know the estimator now."""
-    for hook in monitors_or_hooks or []:
-        if isinstance(hook, ValidationMonitor):
-            hook.set_estimator(estimator)
-    return list(monitors_or_hooks or [])
+class CheckpointSaver(CheckpointSaverHook):
+    """Saves checkpoints."""
+
+
+class StepCounter(StepCounterHook):
+    """Counts steps for a second."""
+
+    def __init__(self, every_n_steps: int = 100, output_dir: str | None = None, summary_writer: Any = None):
+        super().__init__(every_n_steps, None, output_dir, summary_writer)
+
+
+def replace_monitors_with_hooks(monitors_or_hooks: Sequence[Any] | None, estimator: Any) -> list[Any]:
+    """Return the hooks, and one that calls the monitors among them; those that evaluate know the estimator now.
+
+    Args:
+      monitors_or_hooks: BaseMonitors and SessionRunHooks; None: none.
+      estimator: whose training they are for.
+    """
+    given = list(monitors_or_hooks or ())
+    for each in given:
+        if hasattr(each, "set_estimator"):
+            each.set_estimator(estimator)
+    monitors = [each for each in given if isinstance(each, BaseMonitor)]
+    hooks = [each for each in given if not isinstance(each, BaseMonitor)]
+    return [*hooks, RunHookAdapterForMonitors(monitors)] if monitors else hooks

@@ -12,7 +12,7 @@ import numpy as np
 
 from tapeflow.core.files import file_system
 
-__all__ = ["CategoricalVocabulary", "VocabularyProcessor", "tokenizer"]
+__all__ = ["ByteProcessor", "CategoricalProcessor", "CategoricalVocabulary", "VocabularyProcessor", "tokenizer"]
 
 # Runs of capitals, the parts of CamelCase, and words with their hyphens and apostrophes.
 _WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|['\w\-]+")
@@ -59,7 +59,8 @@ class CategoricalVocabulary:
 
     def trim(self, min_frequency: int, max_frequency: int = -1):
         """Keeps words seen more than `min_frequency` times (and less than `max_frequency`), numbered by frequency."""
-        kept = sorted(sorted(self._freq.items()), key=lambda entry: -entry[1])
+        by_name = sorted(self._freq.items(), key=lambda entry: (isinstance(entry[0], str), entry[0]))
+        kept = sorted(by_name, key=lambda entry: -entry[1])
         kept = [
             (word, count)
             for word, count in kept
@@ -127,3 +128,84 @@ class VocabularyProcessor:
         """Reads what `save` wrote. As with all pickles, read only files that you trust."""
         with file_system.GFile(filename, "rb") as file:
             return pickle.loads(file.read())
+
+
+class ByteProcessor:
+    """Documents as uint8 arrays of the first bytes of their UTF-8, filled with zeros.
+
+    Args:
+      max_document_length: the size of the arrays.
+    """
+
+    def __init__(self, max_document_length: int):
+        self.max_document_length = max_document_length
+
+    def fit(self, x: Iterable[str | bytes]) -> None:
+        """Do nothing: there is nothing to learn."""
+
+    def fit_transform(self, x: Iterable[str | bytes]) -> Iterator[np.ndarray]:
+        """`transform`."""
+        return self.transform(x)
+
+    def transform(self, x: Iterable[str | bytes]) -> Iterator[np.ndarray]:
+        """Yield the array of each document."""
+        for document in x:
+            data = document.encode() if isinstance(document, str) else bytes(document)
+            kept = np.frombuffer(data[: self.max_document_length], np.uint8)
+            yield np.pad(kept, (0, self.max_document_length - len(kept)))
+
+    def reverse(self, x: Iterable[np.ndarray]) -> Iterator[str]:
+        """Yield the document of each array; "" where the bytes are not UTF-8."""
+        for numbers in x:
+            data = np.trim_zeros(np.asarray(numbers).astype(np.uint8), "b").tobytes()
+            try:
+                yield data.decode()
+            except UnicodeDecodeError:
+                yield ""
+
+
+class CategoricalProcessor:
+    """Rows of categories as int64 arrays of their numbers; 0 for unknown ones and NaN.
+
+    Args:
+      min_frequency: how often a category may be seen and still count as unknown.
+      share: whether all columns share a vocabulary.
+      vocabularies: a CategoricalVocabulary for each column; None: those that `fit` makes.
+    """
+
+    def __init__(
+        self, min_frequency: int = 0, share: bool = False,
+        vocabularies: Sequence[CategoricalVocabulary] | None = None,
+    ):  # fmt: skip
+        self.min_frequency, self.share, self.vocabularies_ = min_frequency, share, vocabularies
+
+    def freeze(self, freeze: bool = True) -> None:
+        """From now on categories that are not known get the number 0."""
+        for vocabulary in self.vocabularies_ or ():
+            vocabulary.freeze(freeze)
+
+    def fit(self, x: Iterable[Any], unused_y: Any = None) -> CategoricalProcessor:
+        """Learn the categories of rows, and no others from then on."""
+        for row in x:
+            if self.vocabularies_ is None:
+                shared = CategoricalVocabulary()
+                self.vocabularies_ = [shared if self.share else CategoricalVocabulary() for _ in row]
+            for vocabulary, value in zip(self.vocabularies_, row, strict=True):
+                if value == value:  # not NaN
+                    vocabulary.add(value)
+        if self.min_frequency > 0:
+            for vocabulary in self.vocabularies_ or ():
+                vocabulary.trim(self.min_frequency)
+        self.freeze()
+        return self
+
+    def fit_transform(self, x: Sequence[Any], unused_y: Any = None) -> Iterator[np.ndarray]:
+        """`fit`, then `transform`."""
+        return self.fit(x).transform(x)
+
+    def transform(self, x: Iterable[Any]) -> Iterator[np.ndarray]:
+        """Yield the array of each row."""
+        self.freeze()
+        for row in x:
+            pairs = zip(self.vocabularies_ or (), row, strict=True)
+            yield np.array([each.get(value) if value == value else 0 for each, value in pairs], np.int64)

@@ -6,6 +6,8 @@ import collections
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tapeflow.compat import v1
+from tapeflow.core import dtypes
 from tapeflow.core.annotations import TensorLike
 from tapeflow.estimator import EstimatorSpec
 from tapeflow.estimator import RunConfig as _RunConfig
@@ -48,6 +50,12 @@ class TaskType:
     MASTER, PS, WORKER = "master", "ps", "worker"
 
 
+class _Spec(EstimatorSpec):
+    """An EstimatorSpec whose metrics may have a loss of their own."""
+
+    reserved_metrics = ("global_step",)
+
+
 class ModelFnOps(
     collections.namedtuple(
         "ModelFnOps",
@@ -69,7 +77,7 @@ class ModelFnOps(
 
     def __new__(
         cls, mode: str, predictions: Any = None, loss: TensorLike | None = None, train_op: Operation | None = None,
-        eval_metric_ops: dict[str, Any] | None = None, output_alternatives: dict[str, Any] | None = None,
+        eval_metric_ops: dict[str, Any] | None = None, output_alternatives: dict[Any, Any] | None = None,
         training_chief_hooks: Sequence[Any] | None = None, training_hooks: Sequence[Any] | None = None, scaffold=None,
     ):  # fmt: skip
         ModeKeys.validate(mode)
@@ -93,19 +101,40 @@ class ModelFnOps(
             }
             default = default_serving_output_alternative_key or next(iter(outputs))
             outputs["serving_default"] = outputs[default]
-        return EstimatorSpec(
+            outputs.pop(None, None)  # a head without a name
+        return _Spec(
             self.mode, self.predictions, self.loss, self.train_op, self.eval_metric_ops, outputs,
             self.training_chief_hooks, self.training_hooks, self.scaffold,
         )  # fmt: skip
 
 
 def _output(kind, tensors):
-    if kind in (ProblemType.LINEAR_REGRESSION, ProblemType.LOGISTIC_REGRESSION):
-        return RegressionOutput(next(iter(tensors.values())))
-    if kind == ProblemType.CLASSIFICATION:
+    """What is exported: classes and their scores, or numbers, where the tensors are such; else all of them."""
+    if kind in (ProblemType.CLASSIFICATION, ProblemType.LOGISTIC_REGRESSION):
         scores = tensors.get(PredictionKey.SCORES, tensors.get(PredictionKey.PROBABILITIES))
-        return ClassificationOutput(scores) if scores is not None else PredictOutput(tensors)
+        classes = tensors.get(PredictionKey.CLASSES)
+        if classes is not None and classes.dtype != dtypes.string:
+            classes = None
+        if scores is not None or classes is not None:
+            return ClassificationOutput(scores, classes)
+        kind = ProblemType.LINEAR_REGRESSION
+    if kind == ProblemType.LINEAR_REGRESSION and len(tensors) == 1:
+        return RegressionOutput(next(iter(tensors.values())))
     return PredictOutput(tensors)
+
+
+def by_own_keys(predictions: dict[str, Any]) -> dict[str, Any]:
+    """The predictions of a head of `tf.estimator`, by the keys of this package; classes are numbers.
+
+    Args:
+      predictions: tensors by the keys of `tf.estimator`.
+    """
+    if "predictions" in predictions:
+        scores = predictions["predictions"]
+        return {PredictionKey.SCORES: v1.squeeze(scores, -1) if scores.shape[-1] == 1 else scores}
+    kept = (PredictionKey.LOGITS, PredictionKey.PROBABILITIES, PredictionKey.LOGISTIC)
+    made = {key: predictions[key] for key in kept if key in predictions}
+    return {**made, PredictionKey.CLASSES: v1.squeeze(predictions["class_ids"], -1)}
 
 
 class RunConfig(_RunConfig):

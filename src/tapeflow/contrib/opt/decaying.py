@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tapeflow import train
+from tapeflow.core.indexed_slices import IndexedSlices
+from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math.casting import cast
 
 __all__ = [
@@ -14,9 +16,13 @@ __all__ = [
 class DecoupledWeightDecayExtension:
     """What an optimizer with decayed weights has besides: `class MyW(DecoupledWeightDecayExtension, MyOptimizer)`.
 
+    Where the gradient is one of some rows, these shrink alone.
+
     Args:
       weight_decay: a number, a tensor, or a function of none.
     """
+
+    _adds_up = False  # a row shrinks once, however often it comes
 
     def __init__(self, weight_decay: float, **kwargs):
         self._decay_var_list = None
@@ -41,17 +47,22 @@ class DecoupledWeightDecayExtension:
             self._decay_var_list = {id(v) for v in decay_var_list}
         return super().apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
-    def _decay(self, var):
-        if self._decay_var_list is None or id(var) in self._decay_var_list:
-            rate = self._call_if_callable(self._weight_decay)
-            var.assign_sub(cast(rate, var.dtype.base_dtype) * var)
+    def _share(self, var):
+        """The part by which a variable shrinks; None for one that does not."""
+        if self._decay_var_list is not None and id(var) not in self._decay_var_list:
+            return None
+        return cast(self._call_if_callable(self._weight_decay), var.dtype.base_dtype)
 
     def _apply_dense(self, grad, var):
-        self._decay(var)
+        share = self._share(var)
+        if share is not None:
+            var.assign_sub(share * var)
         return super()._apply_dense(grad, var)
 
     def _apply_sparse(self, values, indices, var):
-        self._decay(var)
+        share = self._share(var)
+        if share is not None:
+            var.scatter_sub(IndexedSlices(share * gather(var, indices), indices))
         return super()._apply_sparse(values, indices, var)
 
 

@@ -1,5 +1,8 @@
 """`tf.contrib.slim`: layers, scopes of arguments, losses, learning and evaluation under one name."""
 
+from typing import Any
+
+from tapeflow.contrib import layers as _layers
 from tapeflow.contrib import losses, metrics
 from tapeflow.contrib.framework import (
     VariableDeviceChooser,
@@ -102,3 +105,8 @@ from tapeflow.contrib.slim import (
     summaries,
     tfexample_decoder,
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Whatever else `tf.contrib.layers` has is here, too."""
+    return getattr(_layers, name)

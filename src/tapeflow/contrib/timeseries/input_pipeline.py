@@ -34,6 +34,8 @@ class NumpyReader:
         if others:
             raise ValueError(f"Exogenous features are not supported, got {others}")
         times, values = np.asarray(data[_TIMES], np.int64), np.asarray(data[_VALUES], np.float32)
+        if times.ndim == 2 and len(times) == 1:  # a batch of one series
+            times, values = times[0], values[0]
         values = values[:, None] if values.ndim == 1 else values
         if times.ndim != 1 or values.ndim != 2 or len(times) != len(values):
             raise ValueError(f"Times and values do not fit: shapes {times.shape} and {values.shape}")
@@ -103,7 +105,11 @@ class RandomWindowInputFn:
         series = self._reader.read_full()
         places = (len(series[_TIMES]) - self._window) // self._step + 1
         if len(series[_TIMES]) < self._window:
-            raise ValueError(f"The series has {len(series[_TIMES])} times, a window {self._window}.")
+            raise ValueError(
+                f"A TimeSeriesInputFn is configured to create windows of size {self._window}, but only "
+                f"{len(series[_TIMES])} records were available in the dataset. Either decrease the window size or "
+                "provide more records."
+            )
         starts = v1.random_uniform([self._batch], 0, places, v1.int32, seed=self._seed) * self._step
         chosen = starts[:, None] + v1.range(self._window)
         return {key: v1.gather(value, chosen) for key, value in series.items()}, None

@@ -10,6 +10,7 @@ from tapeflow.contrib.training.placing import (
     RandomStrategy,
     byte_size_load_fn,
 )
+from tapeflow.contrib.training.resampling import resample_at_rate, weighted_resample
 from tapeflow.contrib.training.sampling import rejection_sample, stratified_sample
 from tapeflow.contrib.training.training import (
     add_gradients_summaries,

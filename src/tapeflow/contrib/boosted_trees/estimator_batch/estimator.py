@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.compat import v1
 from tapeflow.contrib import learn
 from tapeflow.contrib.boosted_trees.estimator_batch.learning import core_columns, settings_of
-from tapeflow.contrib.learn.canned import _said
+from tapeflow.contrib.learn.spec import by_own_keys
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
 from tapeflow.estimator import Estimator, ModeKeys
@@ -142,7 +142,7 @@ class GradientBoostedDecisionTreeClassifier(GradientBoostedDecisionTreeEstimator
       ValueError: if the config is for another number of classes.
     """
 
-    _finish = staticmethod(_said)
+    _finish = staticmethod(by_own_keys)
 
     def __init__(
         self, learner_config, examples_per_layer: int, n_classes: int = 2, num_trees: int | None = None,
@@ -172,7 +172,7 @@ class GradientBoostedDecisionTreeRegressor(GradientBoostedDecisionTreeEstimator)
       label_name: no meaning.
     """
 
-    _finish = staticmethod(_said)
+    _finish = staticmethod(by_own_keys)
 
     def __init__(
         self, learner_config, examples_per_layer: Callable[..., Any], label_dimension: int = 1,

@@ -13,7 +13,10 @@ import numpy as np
 
 from tapeflow.core.files import file_system
 
-__all__ = ["Dataset", "Datasets", "load_csv_with_header", "load_csv_without_header", "maybe_download"]
+__all__ = [
+    "Dataset", "Datasets", "load_boston", "load_csv_with_header", "load_csv_without_header", "load_iris",
+    "maybe_download",
+]  # fmt: skip
 
 Dataset = collections.namedtuple("Dataset", "data target")
 Datasets = collections.namedtuple("Datasets", "train validation test")
@@ -51,3 +54,35 @@ def maybe_download(filename: str, work_directory: str, source_url: str):
     if not os.path.exists(path):
         urllib.request.urlretrieve(source_url, path)
     return path
+
+
+def load_iris(data_path: str | None = None) -> Dataset:
+    """Return Fisher's irises: four lengths of 150 flowers, and their species.
+
+    Args:
+      data_path: a file as `load_csv_with_header` reads it; None: those of scikit-learn.
+
+    Raises:
+      ImportError: without a file where scikit-learn is not installed.
+    """
+    if data_path is not None:
+        return load_csv_with_header(data_path, int, float)
+    try:
+        from sklearn import datasets  # an optional dependency
+    except ImportError as error:
+        raise ImportError("The irises come with scikit-learn: install it, or give the path of a file.") from error
+    return Dataset(*datasets.load_iris(return_X_y=True))
+
+
+def load_boston(data_path: str | None = None) -> Dataset:
+    """Return the prices of houses in Boston.
+
+    Args:
+      data_path: a file as `load_csv_with_header` reads it.
+
+    Raises:
+      ValueError: without a file: the data do not come with the package.
+    """
+    if data_path is None:
+        raise ValueError("The prices of houses do not come with the package: give the path of a file.")
+    return load_csv_with_header(data_path, float, float)

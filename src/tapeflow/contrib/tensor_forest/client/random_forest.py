@@ -11,7 +11,7 @@ from tapeflow.compat import v1
 from tapeflow.contrib import learn
 from tapeflow.contrib.layers import input_from_feature_columns
 from tapeflow.contrib.layers.columns.base import _FeatureColumn
-from tapeflow.contrib.learn.canned import _said
+from tapeflow.contrib.learn.spec import by_own_keys
 from tapeflow.contrib.tensor_forest.tensor_forest import RandomForestGraphs
 from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries, public_methods
@@ -190,7 +190,7 @@ class TensorForestEstimator(learn.Estimator):
         model_fn = _model_fn(
             params, graph_builder_class, device_assigner, feature_columns, head, weight_column, keys_column,
             early_stopping_rounds, early_stopping_loss_threshold, num_trainers, trainer_id,
-            report_feature_importances, local_eval, include_all_in_serving, _said,
+            report_feature_importances, local_eval, include_all_in_serving, by_own_keys,
         )  # fmt: skip
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
