@@ -1,5 +1,8 @@
 // tensor[key]: basic keys become one StridedSlice; all others are Python's.
 #include "convert.h"
+#include "guard.h"
+#include "op.h"
+#include "owned_tensor.h"
 #include "ref.h"
 #include "stack.h"
 #include "tensor_type.h"
@@ -90,21 +93,33 @@ struct Keys {
     return Found::kYes;
   }
 
-  PyObject* vector(const int64_t* v) const {
+  OwnedTensor vector(const int64_t* v) const {
     const int64_t dims[1] = {n};
-    Tensor* t = new_tensor(wide ? DType::kInt64 : DType::kInt32, 1, dims);
+    OwnedTensor t(new_tensor(wide ? DType::kInt64 : DType::kInt32, 1, dims));
     for (int i = 0; i < n; ++i) {
       if (wide) t->as<int64_t>()[i] = v[i];
       else t->as<int32_t>()[i] = static_cast<int32_t>(v[i]);
     }
-    return object(t);
+    return t;
   }
 };
 
-struct Arguments {
-  PyObject* of[9] = {};
-  ~Arguments() { for (PyObject* o : of) Py_XDECREF(o); }
-};
+constexpr int kMasks = 5;
+
+// Whether the op's kernel says it all: no tape watches, and no graph or other device has a say.
+bool is_plain(const OpDef* op, const Tensor* t) {
+  return op->native[static_cast<int>(t->dtype)] && t->on_host() && !t->dict && thread_state.graph_scope == 0 &&
+         thread_state.device == 0 && thread_state.n_tapes == 0;
+}
+
+// Null without an exception where the kernel leaves it to Python's.
+PyObject* slice_plainly(const OpDef* op, Tensor* const* in, const int64_t (&values)[kMasks]) {
+  Attr masks[kMasks];
+  for (int i = 0; i < kMasks; ++i) masks[i].i = values[i];
+  Tensor* out = nullptr;
+  KernelCall c{op, 4, in, masks, 1, &out};
+  return op->native[static_cast<int>(in[0]->dtype)](c) ? object(out) : nullptr;
+}
 
 PyObject* by_hook(PyObject* o, PyObject* key) {
   if (!hooks.getitem) return PyErr_Format(PyExc_TypeError, "Tensors cannot be indexed by %R", key);
@@ -128,19 +143,25 @@ PyObject* tensor_getitem(PyObject* o, PyObject* key) {
     }
     if (f == Found::kError) return nullptr;
     if (f == Found::kNo) return by_hook(o, key);
-    Arguments a;
-    a.of[0] = Py_NewRef(o);
-    a.of[1] = keys.vector(keys.begin);
-    a.of[2] = keys.vector(keys.end);
-    a.of[3] = keys.vector(keys.stride);
-    const int64_t masks[] = {keys.begin_mask, keys.end_mask, keys.ellipsis_mask, keys.new_axis_mask,
-                             keys.shrink_mask};
-    for (int i = 0; i < 5; ++i) {
-      if (!(a.of[4 + i] = PyLong_FromLongLong(masks[i]))) return nullptr;
+    OpDef* op = getitem_op();
+    if (!op) return by_hook(o, key);
+    const OwnedTensor begin = keys.vector(keys.begin), end = keys.vector(keys.end), stride = keys.vector(keys.stride);
+    const int64_t masks[kMasks] = {keys.begin_mask, keys.end_mask, keys.ellipsis_mask, keys.new_axis_mask,
+                                   keys.shrink_mask};
+    if (is_tensor(o)) {
+      Tensor* const in[] = {tensor(o), begin.get(), end.get(), stride.get()};
+      if (is_plain(op, in[0])) {
+        if (PyObject* r = guarded(op, [&] { return slice_plainly(op, in, masks); })) return r;
+        if (PyErr_Occurred()) return nullptr;
+      }
     }
-    bool known;
-    PyObject* r = call_getitem_op(a.of, 9, &known);
-    return known ? r : by_hook(o, key);
+    Ref numbers[kMasks];
+    PyObject* args[4 + kMasks] = {o, object(begin.get()), object(end.get()), object(stride.get())};
+    for (int i = 0; i < kMasks; ++i) {
+      numbers[i] = Ref(PyLong_FromLongLong(masks[i]));
+      args[4 + i] = numbers[i].get();
+    }
+    return call_op(op, args, 4 + kMasks, nullptr);
   });
 }
 

@@ -257,11 +257,7 @@ Py_hash_t tensor_hash(PyObject* o) {
   return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(o) >> 4);
 }
 
-PyObject* call_getitem_op(PyObject* const* args, size_t n, bool* known) {
-  const Operator& f = operators[kGetItem];
-  *known = f.op != nullptr;
-  return f.op ? call_op(f.op, args, n, nullptr) : nullptr;
-}
+OpDef* getitem_op() { return operators[kGetItem].op; }
 
 bool init_tensor_operators(PyObject* module) {
   if (_import_array() < 0) return false;

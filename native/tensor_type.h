@@ -17,7 +17,7 @@ extern PyNumberMethods tensor_number_methods;
 PyObject* tensor_richcompare(PyObject* x, PyObject* y, int how);
 Py_hash_t tensor_hash(PyObject* o);
 PyObject* tensor_getitem(PyObject* o, PyObject* key);
-PyObject* call_getitem_op(PyObject* const* args, size_t n, bool* known);  // !known: no such operator yet
+OpDef* getitem_op();  // null: no such operator yet
 
 // What Python asks of a tensor's type: slots, which set Python's error.
 int tensor_bool(PyObject* o);
