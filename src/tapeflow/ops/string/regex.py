@@ -17,6 +17,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import string
+from tapeflow.ops.string.plain_patterns import Replace, replacement
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -62,7 +63,17 @@ def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
     if highest_group > form.groups or not (complete or replace_global):
         return input
     replace = _replace_all if replace_global else _replace_first
-    return each(lambda text: replace(form, pieces, text), input)
+    quick = None
+    if replace_global and not any(isinstance(piece, int) for piece in pieces):
+        quick = _quick(_as_bytes(pattern), b"".join(pieces))
+    if quick is None:
+        return each(lambda text: replace(form, pieces, text), input)
+    return each(lambda text: quick(text) if text.isascii() else replace(form, pieces, text), input)
+
+
+@lru_cache(maxsize=128)
+def _quick(pattern: bytes, rewrite: bytes) -> Replace | None:
+    return replacement(pattern, rewrite, lambda part, text: _compiled(part).fullmatch(text) is not None)
 
 
 def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
