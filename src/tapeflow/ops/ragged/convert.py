@@ -81,14 +81,20 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
         longest = reductions.reduce_max(concat([zeros([1], kind), lengths], 0))
     else:
         longest = cast(wanted[1], kind)
-    row, column = columns_of(ragged)
-    if wanted[0] is not None or wanted[1] is not None:
+    row = ragged.value_rowids()
+    cells = [cast(size, dtypes.int64) for size in (rows, longest)]
+    if wanted[0] is None and wanted[1] is None:
+        first = range_(cells[0]) * cells[1] - cast(ragged.row_starts(), dtypes.int64)
+        place = range_(cast(Shape(row)[0], dtypes.int64)) + gather(first, row)
+    else:
+        row, column = columns_of(ragged)
         inside = logical_and(row < rows, column < longest)
         row, column, inner = (
             boolean_mask(row, inside),
             boolean_mask(column, inside),
             boolean_mask(inner, inside),
         )
+        place = cast(row, dtypes.int64) * cells[1] + cast(column, dtypes.int64)
     cell = cast(Shape(inner)[1:], kind)
     if default.shape.rank:
         blank = fill(concat([stack([rows, longest]), cell * 0 + 1], 0), nothing(ragged.dtype))
@@ -100,7 +106,9 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
         )
     else:
         blank = fill(concat([stack([rows, longest]), cell], 0), default)
-    out = tensor_scatter_nd_update(blank, stack([row, column], axis=1), inner)
+    sizes = concat([stack([rows, longest]), cell], 0)
+    flat = reshape(blank, concat([reshape(cells[0] * cells[1], [1]), cast(cell, dtypes.int64)], 0))
+    out = reshape(tensor_scatter_nd_update(flat, expand_dims(place, 1), inner), sizes)
     return _known(out, ragged, wanted)
 
 
