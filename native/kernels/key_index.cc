@@ -1,10 +1,13 @@
-// The places of many integer keys at once, for lookup tables (ops/lookup/table_object.py).
+// The places of many keys, integers or texts, at once, for lookup tables (ops/lookup/table_object.py).
 #include "kernels/key_index.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "guard.h"
 #include "kernels/place_table.h"
+#include "kernels/text_hash.h"
 #include "ref.h"
 #include "threads.h"
 
@@ -12,39 +15,62 @@ namespace tapeflow {
 namespace {
 
 constexpr char kName[] = "tapeflow.key_index";
-using KeyIndex = PlaceTable<int64_t>;
 
-// A contiguous array of integers of one size, given back at the end.
-struct Integers {
+struct KeyIndex {
+  PlaceTable<int64_t> numbers;
+  PlaceTable<TextKey> texts;
+  bool of_texts = false;
+};
+
+// A contiguous array, given back at the end.
+struct Array {
   Py_buffer buffer{};
-  Integers(PyObject* object, Py_ssize_t size, int flags) {
-    if (PyObject_GetBuffer(object, &buffer, flags | PyBUF_C_CONTIGUOUS) < 0) throw PythonError();
-    if (size == 0 ? buffer.itemsize == 8 || buffer.itemsize == 4 : buffer.itemsize == size) return;
-    PyBuffer_Release(&buffer);
-    PyErr_SetString(PyExc_TypeError, "an array of integers is needed");
-    throw PythonError();
+  Array(PyObject* object, int flags) {
+    if (PyObject_GetBuffer(object, &buffer, flags | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) throw PythonError();
   }
-  ~Integers() { PyBuffer_Release(&buffer); }
-  Integers(const Integers&) = delete;
-  Integers& operator=(const Integers&) = delete;
+  ~Array() { PyBuffer_Release(&buffer); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  bool is_of(const char* codes, Py_ssize_t size) const {
+    return buffer.itemsize == size && buffer.format && std::strlen(buffer.format) == 1 && std::strchr(codes, *buffer.format);
+  }
   template <typename T> T* as() const { return static_cast<T*>(buffer.buf); }
   Py_ssize_t size() const { return buffer.len / buffer.itemsize; }
 };
 
-PyObject* py_index(PyObject*, PyObject* given) {
-  const Integers keys(given, 8, PyBUF_SIMPLE);
-  auto index = std::make_unique<KeyIndex>(keys.size());
-  for (Py_ssize_t i = 0; i < keys.size(); ++i) index->add(keys.as<const int64_t>()[i]);
-  PyObject* capsule = PyCapsule_New(index.get(), kName, [](PyObject* o) {
-    delete static_cast<KeyIndex*>(PyCapsule_GetPointer(o, kName));
-  });
-  if (capsule) index.release();
-  return capsule;
+constexpr char kIntegers[] = "ilq";
+
+bool is_of_bytes(const Array& keys) {
+  if (!keys.is_of("O", sizeof(PyObject*))) return false;
+  const auto* items = keys.as<PyObject* const>();
+  return std::all_of(items, items + keys.size(), [](PyObject* o) { return o && PyBytes_Check(o); });
 }
 
-template <typename T>
-void find_all(const KeyIndex& index, const T* keys, int64_t* places, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) places[i] = index.find(keys[i]);
+[[noreturn]] void other_keys() {
+  PyErr_SetString(PyExc_TypeError, "keys are an array of int32, int64 or bytes; those of one index are of one kind");
+  throw PythonError();
+}
+
+PyObject* py_index(PyObject*, PyObject* given) {
+  const Array keys(given, PyBUF_SIMPLE);
+  auto index = std::make_unique<KeyIndex>();
+  index->of_texts = is_of_bytes(keys);
+  if (index->of_texts) {
+    for (Py_ssize_t i = 0; i < keys.size(); ++i) index->texts.add(TextKey(keys.as<PyObject*>()[i]));
+  } else if (keys.is_of(kIntegers, 8)) {
+    for (Py_ssize_t i = 0; i < keys.size(); ++i) index->numbers.add(keys.as<const int64_t>()[i]);
+  } else {
+    other_keys();
+  }
+  PyObject* capsule = PyCapsule_New(index.get(), kName, [](PyObject* o) {
+    Py_XDECREF(static_cast<PyObject*>(PyCapsule_GetContext(o)));
+    delete static_cast<KeyIndex*>(PyCapsule_GetPointer(o, kName));
+  });
+  if (!capsule) return nullptr;
+  index.release();
+  PyCapsule_SetContext(capsule, Py_NewRef(given));  // which owns the texts
+  return capsule;
 }
 
 PyObject* py_places(PyObject*, PyObject* args) {
@@ -52,15 +78,25 @@ PyObject* py_places(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "OOO", &capsule, &given, &out)) return nullptr;
   const auto* index = static_cast<const KeyIndex*>(PyCapsule_GetPointer(capsule, kName));
   if (!index) return nullptr;
-  const Integers keys(given, 0, PyBUF_SIMPLE), places(out, 8, PyBUF_WRITABLE);
-  if (keys.size() != places.size()) {
+  const Array keys(given, PyBUF_SIMPLE), places(out, PyBUF_WRITABLE);
+  if (!places.is_of(kIntegers, 8) || keys.size() != places.size()) {
     PyErr_SetString(PyExc_ValueError, "key_places: the arrays do not fit each other");
     return nullptr;
   }
-  {
+  auto* to = places.as<int64_t>();
+  const auto find_all = [&](const auto& table, const auto* from) {
     ReleaseGil unlock(keys.size() * 5);  // the arguments keep what is read and written
-    if (keys.buffer.itemsize == 8) find_all(*index, keys.as<const int64_t>(), places.as<int64_t>(), keys.size());
-    else find_all(*index, keys.as<const int32_t>(), places.as<int64_t>(), keys.size());
+    for (Py_ssize_t i = 0; i < keys.size(); ++i) to[i] = table.find(from[i]);
+  };
+  if (index->of_texts) {
+    if (!is_of_bytes(keys)) other_keys();
+    for (Py_ssize_t i = 0; i < keys.size(); ++i) to[i] = index->texts.find(TextKey(keys.as<PyObject*>()[i]));
+  } else if (keys.is_of(kIntegers, 8)) {
+    find_all(index->numbers, keys.as<const int64_t>());
+  } else if (keys.is_of(kIntegers, 4)) {
+    find_all(index->numbers, keys.as<const int32_t>());
+  } else {
+    other_keys();
   }
   Py_RETURN_NONE;
 }
@@ -68,10 +104,10 @@ PyObject* py_places(PyObject*, PyObject* args) {
 }  // namespace
 
 PyMethodDef key_index_methods[] = {
-    {"key_index", entry<py_index>, METH_O, "key_index(keys): an index of distinct int64 keys, for key_places."},
+    {"key_index", entry<py_index>, METH_O, "key_index(keys): an index of distinct keys, int64 or bytes, for key_places. The array is not to change."},
     {"key_places", entry<py_places>, METH_VARARGS,
-     "key_places(index, keys, places): fills the int64 `places` with those of int32 or int64 keys in what the index "
-     "was made of, -1 for keys that it lacks."},
+     "key_places(index, keys, places): fills the int64 `places` with those of keys (int32 or int64, or bytes) in what "
+     "the index was made of, -1 for keys that it lacks."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -1,4 +1,4 @@
-// Where integer keys are among others.
+// Where keys are among others.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN

@@ -17,34 +17,42 @@ inline uint64_t scattered(int64_t key) {
 template <typename Key>
 class PlaceTable {
  public:
-  // Of no more than `most` keys.
-  explicit PlaceTable(int64_t most) {
-    uint64_t slots = 16;
-    while (slots < 2 * static_cast<uint64_t>(most)) slots *= 2;
-    places_.resize(slots, -1);
-  }
+  PlaceTable() : slots_(64) {}
 
   // The place of a key, which is added if it is new.
   int64_t add(const Key& key) {
-    int64_t& place = places_[slot(key)];
-    if (place < 0) {
-      place = static_cast<int64_t>(keys_.size());
-      keys_.push_back(key);
-    }
+    Slot& slot = slots_[slot_of(key)];
+    if (slot.place >= 0) return slot.place;
+    const auto place = static_cast<int64_t>(keys_.size());
+    slot = {key, place};
+    keys_.push_back(key);
+    // A small table has room to spare, so that few keys meet: branches go as foreseen.
+    if ((slots_.size() < 65536 ? 8 : 2) * keys_.size() > slots_.size()) grow();
     return place;
   }
-  int64_t find(const Key& key) const { return places_[slot(key)]; }  // -1: it is not there
+  int64_t find(const Key& key) const { return slots_[slot_of(key)].place; }  // -1: it is not there
   const std::vector<Key>& keys() const { return keys_; }
 
  private:
-  uint64_t slot(const Key& key) const {
-    const uint64_t last = places_.size() - 1;
-    uint64_t at = scattered(key) & last;
-    while (places_[at] >= 0 && keys_[static_cast<size_t>(places_[at])] != key) at = (at + 1) & last;
+  struct Slot {
+    Key key{};
+    int64_t place = -1;
+  };
+
+  size_t slot_of(const Key& key) const {
+    const size_t last = slots_.size() - 1;
+    size_t at = scattered(key) & last;
+    while (slots_[at].place >= 0 && slots_[at].key != key) at = (at + 1) & last;
     return at;
   }
 
-  std::vector<int64_t> places_;  // hash -> place
+  void grow() {
+    std::vector<Slot>(slots_.size() * 4).swap(slots_);
+    int64_t place = 0;
+    for (const Key& key : keys_) slots_[slot_of(key)] = {key, place++};
+  }
+
+  std::vector<Slot> slots_;
   std::vector<Key> keys_;
 };
 

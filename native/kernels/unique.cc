@@ -11,14 +11,6 @@
 namespace tapeflow {
 namespace {
 
-struct TextKey {
-  PyObject* bytes;
-  std::string_view text;
-  uint64_t hash;
-  bool operator!=(const TextKey& o) const { return hash != o.hash || text != o.text; }
-};
-uint64_t scattered(const TextKey& key) { return key.hash; }
-
 TAPEFLOW_ATTRS(UniqueAttrs, out_idx);
 
 bool holds_places(DType index, int64_t n) {
@@ -42,7 +34,7 @@ bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const Tensor* x = c.in[0];
   if (x->rank() != 1) throw invalid("unique expects a 1D vector.");
   if (!holds_places(attrs.out_idx.type(), x->size())) return false;
-  PlaceTable<T> table(x->size());
+  PlaceTable<T> table;
   Tensor* where = c.out[1] = new_tensor(attrs.out_idx.type(), x->shape);
   {
     ReleaseGil unlock(x->size() * 10);
@@ -57,9 +49,9 @@ bool unique(KernelCall& c, const UniqueAttrs& attrs) {
 bool unique_texts(KernelCall& c, const UniqueAttrs& attrs) {
   const Texts x(c.in[0]);
   if (!x || c.in[0]->rank() != 1 || !holds_places(attrs.out_idx.type(), x.size())) return false;
-  PlaceTable<TextKey> table(x.size());
+  PlaceTable<TextKey> table;
   OwnedTensor where(new_tensor(attrs.out_idx.type(), c.in[0]->shape));
-  add_all(&table, where.get(), [&](int64_t i) { return TextKey{x.object(i), x[i], fingerprint64(x[i])}; });
+  add_all(&table, where.get(), [&](int64_t i) { return TextKey(x.object(i)); });
   NewTexts y(static_cast<int64_t>(table.keys().size()));
   int64_t place = 0;
   for (const TextKey& key : table.keys()) y.share(place++, key.bytes);

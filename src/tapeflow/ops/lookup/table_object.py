@@ -30,13 +30,14 @@ def locked(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Index:
-    """The entries of a table with integer keys as arrays, for many keys at once."""
+    """The entries of a table, whose keys are integers or texts, as arrays, for many keys at once."""
 
-    def __init__(self, entries: dict[int, Any], values: np.ndarray):
+    def __init__(self, entries: dict[Any, Any], values: np.ndarray, kind: type):
         self.entries, self.count, self.values = entries, len(entries), values
-        self.keys = _native.key_index(np.fromiter(entries, np.int64, len(entries)))
+        self.keys = _native.key_index(np.fromiter(entries, kind, len(entries)))
 
 
+_INDEXED: dict[DType, type] = {dtypes.int32: np.int64, dtypes.int64: np.int64, dtypes.string: object}
 _MANY = 64  # so many keys are found sooner by an index
 
 
@@ -161,13 +162,13 @@ class Table:
     def _index_for(self, keys: np.ndarray) -> _Index | None:
         """An index of the entries, where it pays for an array of so many keys."""
         entries, index = self.contents(), self._index
-        if keys.size < _MANY or self.key_dtype not in (dtypes.int32, dtypes.int64) or self.key_shape:
+        if keys.size < _MANY or self.key_dtype not in _INDEXED or self.key_shape:
             return None
         if index is None or index.entries is not entries or index.count != len(entries):
             if not 0 < len(entries) <= keys.size * 8:
                 return None
             values = array_of(list(entries.values()), self.value_dtype, self.value_shape)
-            index = self._index = _Index(entries, values)
+            index = self._index = _Index(entries, values, _INDEXED[self.key_dtype])
         self.check_keys(keys)
         forbidden = self.forbidden and np.isin(keys, list(self.forbidden)).any()
         return None if forbidden else index
@@ -199,7 +200,7 @@ class Table:
 
 
 def _found_by(index: _Index, keys: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """The values of integer keys; `rest` has those of keys that are missing."""
+    """The values of keys; `rest` has those of keys that are missing."""
     places = np.empty(keys.shape, np.int64)
     _native.key_places(index.keys, np.ascontiguousarray(keys), places)
     out = index.values.take(places, 0)
