@@ -28,6 +28,13 @@ def test_all_matches_are_replaced_as_by_the_engine(pattern, rewrite):
     assert form == [bytes(tf.strings.regex_replace(text, b"(?:" + pattern + b")", rewrite).numpy()) for text in texts]
 
 
+@pytest.mark.parametrize("pattern", ["a b", ".*a b", "a b.*", ".*a b.*", "a.*", ".*", "(?:a).*", r"a\n.*"])
+def test_whole_texts_match_as_the_engine_says(pattern):
+    texts = ["a b", "xa b", "a by", "xa by", "", "a", "a b a b", "a b\n", "\na b", "é a b", b"\xffa b", "a\nb"]
+    found = tf.strings.regex_full_match(tf.constant(texts), pattern).numpy().tolist()
+    assert found == [bool(tf.strings.regex_full_match(text, f"(?:{pattern})")) for text in texts]
+
+
 def test_which_patterns_are_simple():
     def simple(pattern):
         return plain_patterns.replacement(pattern, b"", lambda part, text: part == b"a" == text) is not None

@@ -1,4 +1,4 @@
-"""Patterns that are a text, or one set of characters, replaced without the engine of regular expressions."""
+"""Patterns that are a text, or one set of characters, without the engine of regular expressions."""
 
 from __future__ import annotations
 
@@ -43,3 +43,19 @@ def replacement(pattern: bytes, rewrite: bytes, matches: Callable[[bytes, bytes]
         return lambda text: text.translate(table)
     each = [rewrite if i in members else bytes([i]) for i in range(128)]
     return lambda text: b"".join([each[i] for i in text])
+
+
+_WITHIN = re.compile(rb"(\.\*)?(" + _TEXT.pattern + rb")(\.\*)?")
+
+
+def full_match(pattern: bytes) -> Callable[[bytes], bool] | None:
+    """Whether a pattern matches a whole line of ASCII; None for one that is no text with `.*` around."""
+    found = _WITHIN.fullmatch(pattern)
+    if found is None:
+        return None
+    before, text, after = found.groups()
+    if before and after:
+        return lambda line: text in line
+    if before:
+        return lambda line: line.endswith(text)
+    return lambda line: line.startswith(text) and (bool(after) or len(line) == len(text))

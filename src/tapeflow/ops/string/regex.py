@@ -17,7 +17,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import string
-from tapeflow.ops.string.plain_patterns import Replace, replacement
+from tapeflow.ops.string.plain_patterns import Replace, full_match, replacement
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -53,8 +53,15 @@ def _as_bytes(text: bytes | str) -> bytes:
 
 
 def _full_matches(input: Any, pattern: bytes | str):
-    form = _compiled(_as_bytes(pattern))
-    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+    form, quick = _compiled(_as_bytes(pattern)), full_match(_as_bytes(pattern))
+    if quick is None:
+        return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+
+    def matches(text: bytes) -> bool:
+        one_line = text.isascii() and b"\n" not in text
+        return quick(text) if one_line else form.fullmatch(text) is not None
+
+    return each(matches, input, kind=bool)
 
 
 def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
@@ -93,6 +100,8 @@ def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
 
 
 def _written(match, pieces: Any) -> bytes:
+    if len(pieces) == 1:
+        return pieces[0]  # a text: groups stand between texts
     return b"".join((match[p] or b"") if isinstance(p, int) else p for p in pieces)
 
 
@@ -104,6 +113,8 @@ def _replace_first(form, pieces, text: bytes) -> bytes:
 
 
 def _replace_all(form, pieces: Any, text: bytes) -> bytes:
+    if text.isascii():
+        return _replace_all_in_ascii(form, pieces, text)
     out = []
     at, last_end = 0, -1
     while at <= len(text) and (match := form.search(text, at)) is not None:
@@ -118,6 +129,18 @@ def _replace_all(form, pieces: Any, text: bytes) -> bytes:
         at = last_end = end
     out.append(text[at:])
     return b"".join(out)
+
+
+def _replace_all_in_ascii(form, pieces: Any, text: bytes) -> bytes:
+    """`_replace_all` of a text whose characters are bytes, over which the engine goes on by itself."""
+    out: list[bytes] = []
+    at, last_end = 0, -1
+    for match in form.finditer(text):
+        start, end = match.span()
+        if start != end or end != last_end:
+            out += text[at:start], _written(match, pieces)
+            at = last_end = end
+    return b"".join([*out, text[at:]]) if out else text
 
 
 def _character_length(text: bytes, at: int) -> int:
