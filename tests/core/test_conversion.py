@@ -388,7 +388,7 @@ def test_a_sequence_that_refuses_its_length_is_not_shown():
             raise AssertionError("its text may be as long as it is")
 
     for value in (Endless(), [Endless()]):
-        with pytest.raises(ValueError, match="^KeyError: 'no length'\n$"):
+        with pytest.raises(ValueError, match=r"^KeyError: 'no length'\n$"):
             tf.convert_to_tensor(value)
     with pytest.raises(ValueError, match="object of type 'RaggedTensor' has no len"):
         tf.convert_to_tensor(tf.ragged.constant([[1], []]))

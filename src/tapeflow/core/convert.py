@@ -479,7 +479,7 @@ def _from_array(value: Any, dtype: DType | None) -> Any:
 
 
 def _require_length(value: Any) -> None:
-    """Raises ValueError for a sequence that refuses to say how long it is, as a ragged tensor, which may be large to show."""
+    """Raises ValueError for a sequence that does not say how long it is: a ragged tensor, which may be long to show."""
     if all(hasattr(type(value), name) for name in ("__len__", "__getitem__")):
         try:
             len(value)

@@ -115,7 +115,7 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
     attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
     shape=_dense_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleDenseFeature(
-    xp: ModuleType, serialized: Array, names: Array, default: Array, key: Sequence[int], sequence,
+    xp: ModuleType, serialized: Array, names: Array, default: Array, key: str, sequence,
     feature_shape: Sequence[int], variable: bool, required: bool,
 ):
     messages = _messages(serialized, names)
@@ -176,7 +176,7 @@ def _sparse_rule(call: ShapeCall):
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleSparseFeature(
-    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType
+    xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType
 ):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
@@ -208,7 +208,7 @@ def _checked(kind: DType) -> str:
     attrs={**_FEATURE, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
     shape=shapes.fixed((None,), (None,)), composed_in="parsing")  # fmt: skip
 def ParseExampleRaggedFeature(
-    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType, splits_dtype: DType
+    xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType, splits_dtype: DType
 ):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []

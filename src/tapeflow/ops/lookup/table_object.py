@@ -146,7 +146,7 @@ class Table:
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         _require_dtype(default, self.value_dtype, "default value")
         index = self._index_for(keys)
-        found, outer = None if index else self.keys_of(keys), self.outer(keys)
+        found, outer = [] if index else self.keys_of(keys), self.outer(keys)
         many = default.shape == (*outer, *self.value_shape) and default.ndim > len(self.value_shape)
         if not many and default.shape != self.value_shape and default.size != 1:
             raise invalid(

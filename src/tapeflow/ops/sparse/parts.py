@@ -89,7 +89,7 @@ def _numbered(indices: np.ndarray) -> np.ndarray | None:
     return places(indices, sizes)
 
 
-def require_order(indices: np.ndarray, end: str = "") -> None:
+def require_order(indices: Any, end: str = "") -> None:
     """Raises InvalidArgumentError, with `end`, unless each index comes after the one before it, row by row."""
     count = max(len(indices) - 1, 0)
     after, same = np.zeros(count, bool), np.ones(count, bool)
@@ -106,7 +106,7 @@ def require_order(indices: np.ndarray, end: str = "") -> None:
         )
 
 
-def places(indices: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+def places(indices: Any, sizes: Sequence[int]) -> np.ndarray:
     """Each index as one number."""
     out = np.zeros(len(indices), np.int64)
     for column, size in zip(indices.T, sizes, strict=True):

@@ -71,8 +71,9 @@ def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
         return input
     replace = _replace_all if replace_global else _replace_first
     quick = None
-    if replace_global and not any(isinstance(piece, int) for piece in pieces):
-        quick = _quick(_as_bytes(pattern), b"".join(pieces))
+    texts_only = [piece for piece in pieces if isinstance(piece, bytes)]
+    if replace_global and len(texts_only) == len(pieces):
+        quick = _quick(_as_bytes(pattern), b"".join(texts_only))
     if quick is None:
         return each(lambda text: replace(form, pieces, text), input)
     return each(lambda text: quick(text) if text.isascii() else replace(form, pieces, text), input)
