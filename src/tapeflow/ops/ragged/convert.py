@@ -33,8 +33,8 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.ragged.axis import positive_axis
-from tapeflow.ops.ragged.partitions import READ_SPLITS, integers, required
-from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
+from tapeflow.ops.ragged.partitions import READ_SPLITS, integers, required, row_count
+from tapeflow.ops.ragged.tensor import RaggedTensor, for_each_value, rowids_of_splits
 from tapeflow.ops.static import static_value
 
 
@@ -42,7 +42,7 @@ def columns_of(ragged: RaggedTensor):
     """(row, place in the row) of each value."""
     rows = ragged.value_rowids()
     count = cast(Shape(rows)[0], rows.dtype)
-    return rows, range_(count) - gather(ragged.row_starts(), rows)
+    return rows, range_(count) - for_each_value(ragged, ragged.row_starts())
 
 
 def nothing(dtype: DTypeLike):
@@ -81,11 +81,10 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
         longest = reductions.reduce_max(concat([zeros([1], kind), lengths], 0))
     else:
         longest = cast(wanted[1], kind)
-    row = ragged.value_rowids()
     cells = [cast(size, dtypes.int64) for size in (rows, longest)]
     if wanted[0] is None and wanted[1] is None:
         first = range_(cells[0]) * cells[1] - cast(ragged.row_starts(), dtypes.int64)
-        place = range_(cast(Shape(row)[0], dtypes.int64)) + gather(first, row)
+        place = range_(cast(row_count(ragged.values), dtypes.int64)) + for_each_value(ragged, first)
     else:
         row, column = columns_of(ragged)
         inside = logical_and(row < rows, column < longest)

@@ -500,6 +500,13 @@ def rowids_of_splits(splits: Any, count: Any = None) -> Any:
     return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
 
 
+def for_each_value(ragged: RaggedTensor, of_rows: Any) -> Any:
+    """For each value, the element of `of_rows`, a vector, that is its row's."""
+    if _ends_at(ragged.row_splits, row_count(ragged.values)):
+        return repeat(of_rows, ragged.row_lengths())
+    return gather(of_rows, ragged.value_rowids())
+
+
 def _ends_at(splits: Any, count: Any) -> bool:
     """Whether there are values, so many, of which splits, which nobody need have checked, hold all."""
     if not executing_eagerly():  # XLA has to know how many there are by their shape
