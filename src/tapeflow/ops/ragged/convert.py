@@ -217,7 +217,9 @@ def to_sparse(ragged: RaggedTensor):
     at = range_(count)
     columns = []
     for split in splits[::-1]:
-        rows = gather(rowids_of_splits(split), at)
+        rows = rowids_of_splits(split)
+        if columns:  # the innermost rows are those of all values
+            rows = gather(rows, at)
         columns.append(at - gather(split[:-1], rows))
         at = rows
     index = stack([at, *columns[::-1]], axis=1)
