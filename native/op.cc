@@ -398,7 +398,8 @@ PyObject* fast_call(OpDef* op, PyObject* const* args, size_t nargs) {
   for (size_t i = 0; i < n; ++i) {
     if (!is_tensor(args[i])) return nullptr;
     auto* t = reinterpret_cast<Tensor*>(args[i]);
-    if ((!t->data && !is_tensor_list(t->payload)) || (t->dict && promotion.ops)) return nullptr;  // a weak one is marked in its dict
+    if (!t->data && t->dtype != DType::kString && !is_tensor_list(t->payload)) return nullptr;
+    if (t->dict && promotion.ops) return nullptr;  // a weak one is marked in its dict
     const Arg& a = specs[i];
     if (a.type_var < 0) {
       if (t->dtype != a.fixed) return nullptr;

@@ -51,7 +51,9 @@ extern PyTypeObject* TensorListType;
 inline bool is_tensor_list(PyObject* o) { return o && Py_TYPE(o) == TensorListType; }
 
 // Whether native kernels can have it as an input: on the host, or with a payload that they know.
-inline bool ready(const Tensor* t) { return t->data || t->dtype == DType::kResource || is_tensor_list(t->payload); }
+inline bool ready(const Tensor* t) {
+  return t->data || t->dtype == DType::kResource || t->dtype == DType::kString || is_tensor_list(t->payload);
+}
 
 // New lists; `room` is for how many elements memory is taken.
 TensorList* new_list(DType dtype, PartialShape shape, int64_t max_size = -1, int64_t room = 0);

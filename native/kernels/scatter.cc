@@ -30,6 +30,10 @@ void update_row(T* __restrict x, const T* __restrict u, int64_t n) {
 template <Update op, typename T, typename I>
 void update_rows(T* x, const I* index, const NdIndex& nd, const Shape* shape, const T* u, bool one_update) {
   const int64_t row = nd.row_size;
+  if (row == 1 && nd.depth == 1 && !one_update) {  // elements of a vector
+    for (int64_t i = 0; i < nd.rows; ++i) update_row<op, 1>(x + index[i], u + i, 1);
+    return;
+  }
   const double ns = static_cast<double>(nd.rows) * (row < 8 ? 2 : 0.3);
   // Rows may repeat, so threads split the columns, each doing all rows in order.
   parallel_for(row, ns, [&](int64_t begin, int64_t end) {
@@ -96,6 +100,11 @@ namespace {
 template <typename Fail>
 void check_tuples(const Tensor* indices, const NdIndex& nd, const Shape* shape, Fail&& fail) {
   with_indices(indices, [&](const auto* index) {
+    if (nd.depth == 1) {
+      const int64_t bad = first_outside(index, nd.rows, shape->dims[0]);
+      if (bad >= 0) fail(bad);
+      return;
+    }
     for (int64_t i = 0; i < nd.rows; ++i) if (nd_offset(index, nd, shape, i) < 0) fail(i);
   });
 }

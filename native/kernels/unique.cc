@@ -1,58 +1,62 @@
-// Unique of integers, by a table of places: the elements in the order in which they first come.
+// Unique of integers and strings, by a table of places: the elements in the order in which they first come.
 #include <algorithm>
 #include <vector>
 
 #include "kernels/indexing.h"
+#include "kernels/place_table.h"
+#include "kernels/text_hash.h"
+#include "kernels/texts.h"
 #include "threads.h"
 
 namespace tapeflow {
 namespace {
 
-// Neighbouring integers go far apart, and so do those that differ by a power of 2 (the finalizer of MurmurHash3).
-uint64_t scattered(uint64_t x) {
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53;
-  return x ^ x >> 33;
-}
-
-// Fills order with the elements that come first, where[i] with the place of x[i] there; returns how many they are.
-template <typename T, typename Index>
-int64_t find_unique(const T* x, int64_t n, T* order, Index* where) {
-  uint64_t slots = 16;
-  while (slots < 2 * static_cast<uint64_t>(n)) slots *= 2;
-  std::vector<int64_t> table(slots, -1);  // hash -> place in order
-  int64_t found = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    uint64_t at = scattered(static_cast<uint64_t>(x[i])) & (slots - 1);
-    while (table[at] >= 0 && order[table[at]] != x[i]) at = (at + 1) & (slots - 1);
-    if (table[at] < 0) {
-      order[found] = x[i];
-      table[at] = found++;
-    }
-    where[i] = static_cast<Index>(table[at]);
-  }
-  return found;
-}
-
 TAPEFLOW_ATTRS(UniqueAttrs, out_idx);
+
+bool holds_places(DType index, int64_t n) {
+  return index == DType::kInt64 || (index == DType::kInt32 && n <= INT32_MAX);
+}
+
+// Adds element(i) for all i in [0, n) and fills `where` with their places.
+template <typename Key, typename Index, typename F>
+void add_all(PlaceTable<Key>* table, Index* where, int64_t n, F&& element) {
+  for (int64_t i = 0; i < n; ++i) where[i] = static_cast<Index>(table->add(element(i)));
+}
+
+template <typename Key, typename F>
+void add_all(PlaceTable<Key>* table, Tensor* where, F&& element) {
+  if (where->dtype == DType::kInt64) add_all(table, where->as<int64_t>(), where->size(), element);
+  else add_all(table, where->as<int32_t>(), where->size(), element);
+}
 
 template <typename T>
 bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const Tensor* x = c.in[0];
-  const DType index = attrs.out_idx.type();
   if (x->rank() != 1) throw invalid("unique expects a 1D vector.");
-  const int64_t n = x->size();
-  if (!is_index_dtype(index) || (index == DType::kInt32 && n > INT32_MAX)) return false;
-  std::vector<T> order(static_cast<size_t>(n));
-  Tensor* where = c.out[1] = new_tensor(index, x->shape);
-  int64_t found;
+  if (!holds_places(attrs.out_idx.type(), x->size())) return false;
+  PlaceTable<T> table;
+  Tensor* where = c.out[1] = new_tensor(attrs.out_idx.type(), x->shape);
   {
-    ReleaseGil unlock(n * 10);
-    found = index == DType::kInt64 ? find_unique(x->as<T>(), n, order.data(), where->as<int64_t>())
-                                   : find_unique(x->as<T>(), n, order.data(), where->as<int32_t>());
+    ReleaseGil unlock(x->size() * 10);
+    add_all(&table, where, [from = x->as<T>()](int64_t i) { return from[i]; });
   }
+  const auto found = static_cast<int64_t>(table.keys().size());
   Tensor* y = c.out[0] = new_tensor(x->dtype, 1, &found);
-  std::copy_n(order.data(), found, y->as<T>());
+  std::copy(table.keys().begin(), table.keys().end(), y->as<T>());
+  return true;
+}
+
+bool unique_texts(KernelCall& c, const UniqueAttrs& attrs) {
+  const Texts x(c.in[0]);
+  if (!x || c.in[0]->rank() != 1 || !holds_places(attrs.out_idx.type(), x.size())) return false;
+  PlaceTable<TextKey> table;
+  OwnedTensor where(new_tensor(attrs.out_idx.type(), c.in[0]->shape));
+  add_all(&table, where.get(), [&](int64_t i) { return TextKey(x.object(i)); });
+  NewTexts y(static_cast<int64_t>(table.keys().size()));
+  int64_t place = 0;
+  for (const TextKey& key : table.keys()) y.share(place++, key.bytes);
+  c.out[0] = y.finish();
+  c.out[1] = where.leak();
   return true;
 }
 
@@ -61,6 +65,7 @@ bool unique(KernelCall& c, const UniqueAttrs& attrs) {
 void register_unique() {
   register_kernel("Unique", {DType::kInt32}, named<unique<int32_t>>);
   register_kernel("Unique", {DType::kInt64}, named<unique<int64_t>>);
+  register_kernel("Unique", {DType::kString}, named<unique_texts>);
 }
 
 }  // namespace tapeflow

@@ -374,3 +374,21 @@ def test_integers_that_the_preferred_dtype_cannot_hold():
         tf.reshape([1.0], np.array([2**40]))
     assert tf.raw_ops.UnravelIndex(indices=np.array([1]), dims=[3, 3]).dtype == tf.int64
     assert tf.raw_ops.InvertPermutation(x=np.array([0])).dtype == tf.int32
+
+
+def test_a_sequence_that_refuses_its_length_is_not_shown():
+    class Endless:
+        def __len__(self):
+            raise KeyError("no length")
+
+        def __getitem__(self, i):
+            return 1.0
+
+        def __repr__(self):
+            raise AssertionError("its text may be as long as it is")
+
+    for value in (Endless(), [Endless()]):
+        with pytest.raises(ValueError, match=r"^KeyError: 'no length'\n$"):
+            tf.convert_to_tensor(value)
+    with pytest.raises(ValueError, match="object of type 'RaggedTensor' has no len"):
+        tf.convert_to_tensor(tf.ragged.constant([[1], []]))

@@ -476,10 +476,20 @@ def _from_array(value: Any, dtype: DType | None) -> Any:
     elif hasattr(value, "__dlpack__"):
         array = np.from_dlpack(value)
     else:
+        _require_length(value)
         raise ValueError(
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
         )
     return _convert(array, dtype)
+
+
+def _require_length(value: Any) -> None:
+    """Raises ValueError for a sequence that does not say how long it is: a ragged tensor, which may be long to show."""
+    if all(hasattr(type(value), name) for name in ("__len__", "__getitem__")):
+        try:
+            len(value)
+        except Exception as error:
+            raise ValueError(f"{type(error).__name__}: {error}\n") from None
 
 
 class _TensorLikeType(type):

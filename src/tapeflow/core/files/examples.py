@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core.files.wire import BYTES, VARINT, WireError, fields, packed_varints, signed
 
 KINDS = {1: "bytes", 2: "float", 3: "int64"}
@@ -35,6 +36,11 @@ def _list(number: int, message: bytes) -> Any:
 
 
 def _feature(message: bytes) -> Feature:
+    return _native.read_feature(message) or feature_in_python(message)
+
+
+def feature_in_python(message: bytes) -> Feature:
+    """What a `Feature` holds. Raises WireError, where native code says only that something is wrong."""
     out: Feature = ("", [])
     for number, wire, value in fields(message):
         if number in KINDS:
@@ -59,7 +65,13 @@ def _entries(message: bytes):
 
 
 def _features(message: bytes) -> dict[bytes, Feature]:
-    return {key: _feature(value) for key, value in _entries(message)}
+    found = _native.read_features(message)
+    return features_in_python(message) if found is None else found
+
+
+def features_in_python(message: bytes) -> dict[bytes, Feature]:
+    """The features of a `Features` message. Raises WireError, where native code says only that something is wrong."""
+    return {key: feature_in_python(value) for key, value in _entries(message)}
 
 
 @lru_cache(maxsize=1024)

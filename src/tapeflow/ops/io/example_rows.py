@@ -6,6 +6,7 @@ The messages themselves are taken apart once (core/files/examples.py remembers t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,12 @@ def _parsed(message: bytes, i: int, sequence: bool):
         ) from None
 
 
+def _features(messages: list[bytes], key: str, sequence: bool) -> list[Any]:
+    """The feature `key` of each message."""
+    name = attr_bytes(key)
+    return [_parsed(message, i, sequence).get(name) for i, message in enumerate(messages)]
+
+
 def _lists(message: bytes, i: int):
     try:
         return examples.sequence_example(message)[1]
@@ -108,12 +115,17 @@ _FEATURE: dict[str, Any] = {"key": string, "sequence": False}
     attrs={**_FEATURE, "feature_shape": ints([]), "variable": False, "required": False},
     shape=_dense_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleDenseFeature(
-    xp: ModuleType, serialized: Array, names: Array, default: Array, key: Sequence[int], sequence,
+    xp: ModuleType, serialized: Array, names: Array, default: Array, key: str, sequence,
     feature_shape: Sequence[int], variable: bool, required: bool,
 ):
     messages = _messages(serialized, names)
     kind = "string" if default.dtype == object else dtypes.as_dtype(default.dtype).name
     shape, word, count = tuple(feature_shape), _KINDS[kind], _size(feature_shape)
+    if not variable:
+        features = _features(messages, key, sequence)
+        if all(feature is not None and feature[0] == word and len(feature[1]) == count for feature in features):
+            flat = itertools.chain.from_iterable(feature[1] for feature in features)
+            return np.fromiter(flat, _numpy_type(kind), len(features) * count).reshape((*serialized.shape, *shape))
     found = []
     for i, message in enumerate(messages):
         where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
@@ -164,14 +176,15 @@ def _sparse_rule(call: ShapeCall):
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={**_FEATURE, "dtype": dtype}, shape=_sparse_rule, composed_in="parsing")  # fmt: skip
 def ParseExampleSparseFeature(
-    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType
+    xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType
 ):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []
-    for i, message in enumerate(messages):
-        where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
-        found.append([] if values is None else values)
+    for i, feature in enumerate(_features(messages, key, sequence)):
+        if feature is not None and feature[0] == _KINDS[kind]:
+            found.append(feature[1])
+        else:
+            found.append(_elements(feature, kind, f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}.") or [])
     longest = max((len(v) for v in found), default=0)
     flat = _rows([v for values in found for v in values], kind, (-1,))
     if serialized.ndim == 0:
@@ -195,7 +208,7 @@ def _checked(kind: DType) -> str:
     attrs={**_FEATURE, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
     shape=shapes.fixed((None,), (None,)), composed_in="parsing")  # fmt: skip
 def ParseExampleRaggedFeature(
-    xp: ModuleType, serialized: Array, names: Array, key: Sequence[int], sequence, dtype: DType, splits_dtype: DType
+    xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType, splits_dtype: DType
 ):
     messages, kind = _messages(serialized, names), _checked(dtype)
     found = []

@@ -58,13 +58,13 @@ class DenseTable(Table):
         self.buckets: dict[int, Any] = {}
         self.left: dict[int, Any] = {}
 
-    def keys_of(self, keys: np.ndarray) -> list[Any]:
-        """The keys in an array, of which dense tables take one dimension of keys only."""
+    def check_keys(self, keys: np.ndarray) -> None:
+        """Raises InvalidArgumentError for other keys, and for more than one dimension of them."""
         size = int(np.prod(self.key_shape, dtype=np.int64))
         if keys.ndim and keys.size != len(keys) * size:
             expected = (len(keys), *self.key_shape)
             raise invalid(f"Expected key shape {shape_text(expected)} got {shape_text(keys.shape)}")
-        return super().keys_of(keys)
+        super().check_keys(keys)
 
     def _place(self, key: Any) -> tuple[int, bool]:
         """(the bucket that has `key`, or that is to take it; whether it has it)."""

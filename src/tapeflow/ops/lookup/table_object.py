@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import FailedPreconditionError
@@ -26,6 +27,18 @@ def locked(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, *args)
 
     return alone
+
+
+class _Index:
+    """The entries of a table, whose keys are integers or texts, as arrays, for many keys at once."""
+
+    def __init__(self, entries: dict[Any, Any], values: np.ndarray, kind: type):
+        self.entries, self.count, self.values = entries, len(entries), values
+        self.keys = _native.key_index(np.fromiter(entries, kind, len(entries)))
+
+
+_INDEXED: dict[DType, type] = {dtypes.int32: np.int64, dtypes.int64: np.int64, dtypes.string: object}
+_MANY = 64  # so many keys are found sooner by an index
 
 
 class Table:
@@ -45,6 +58,7 @@ class Table:
         self.fixed = fixed
         self.forbidden: dict[Any, str] = forbidden or {}
         self.entries: dict[Any, Any] | None = None if fixed else {}
+        self._index: _Index | None = None  # of the entries, until they change
         self.lock = threading.RLock()  # of the contents
 
     @functools.cached_property
@@ -67,21 +81,26 @@ class Table:
             raise FailedPreconditionError(None, None, "Table not initialized.")
         return self.entries
 
-    def keys_of(self, keys: np.ndarray) -> list[Any]:
-        """The keys in an array, as a dictionary holds them."""
+    def check_keys(self, keys: np.ndarray) -> None:
+        """Raises InvalidArgumentError for an array of other keys than the table's."""
         _require_dtype(keys, self.key_dtype, "key")
         rank = len(self.key_shape)
         if keys.shape[keys.ndim - rank :] != self.key_shape or keys.ndim < rank:
             raise invalid(
                 f"Expected key shape to end with {shape_text(self.key_shape)}, got {shape_text(keys.shape)}"
             )
-        if not rank:
+
+    def keys_of(self, keys: np.ndarray) -> list[Any]:
+        """The keys in an array, as a dictionary holds them."""
+        self.check_keys(keys)
+        if not self.key_shape:
             found = keys.ravel().tolist()
         else:
             found = [tuple(row) for row in keys.reshape(-1, *self.key_shape).tolist()]
-        for key in found:
-            if key in self.forbidden:
-                raise invalid(f"Using the {self.forbidden[key]} as a table key is not allowed")
+        if self.forbidden:
+            for key in found:
+                if key in self.forbidden:
+                    raise invalid(f"Using the {self.forbidden[key]} as a table key is not allowed")
         return found
 
     def outer(self, keys: np.ndarray) -> tuple[int, ...]:
@@ -98,9 +117,8 @@ class Table:
         found = self.keys_of(keys)
         rows = values.reshape((len(found), *self.value_shape))
         entries: dict[Any, Any] = {} if replace or self.entries is None else self.entries
-        for key, value in zip(found, rows, strict=True):
-            entries[key] = np.array(value, rows.dtype) if self.value_shape else value
-        self.entries = entries
+        entries.update(zip(found, map(np.copy, rows) if self.value_shape else rows.tolist(), strict=True))
+        self.entries, self._index = entries, None
 
     @locked
     def fill(self, keys: np.ndarray, values: np.ndarray) -> None:
@@ -113,13 +131,13 @@ class Table:
             )
         entries: dict[Any, Any] = {}
         for key, value in zip(found, rows, strict=True):
-            if key in entries and entries[key] != value:
+            held = entries.setdefault(key, value)
+            if held is not value and held != value:
                 raise FailedPreconditionError(
                     None, None,
-                    f"HashTable has different value for same key. Key {shown(key)} has {shown(entries[key])} "
+                    f"HashTable has different value for same key. Key {shown(key)} has {shown(held)} "
                     f"and trying to add value {shown(value)}",
                 )  # fmt: skip
-            entries[key] = value
         if self.entries and self.entries != entries:
             raise FailedPreconditionError(None, None, "Table already initialized.")
         self.entries = entries
@@ -127,7 +145,8 @@ class Table:
     @locked
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         _require_dtype(default, self.value_dtype, "default value")
-        entries, found, outer = self.contents(), self.keys_of(keys), self.outer(keys)
+        index = self._index_for(keys)
+        found, outer = [] if index else self.keys_of(keys), self.outer(keys)
         many = default.shape == (*outer, *self.value_shape) and default.ndim > len(self.value_shape)
         if not many and default.shape != self.value_shape and default.size != 1:
             raise invalid(
@@ -136,11 +155,35 @@ class Table:
             )
         rest = default if many else np.broadcast_to(default.reshape(default.shape if self.value_shape else ()),
                                                     (*outer, *self.value_shape))  # fmt: skip
-        out = np.array(rest, default.dtype).reshape((len(found), *self.value_shape))
-        for i, key in enumerate(found):
+        if index:
+            return _found_by(index, keys, rest)
+        return self._found(found, rest)
+
+    def _index_for(self, keys: np.ndarray) -> _Index | None:
+        """An index of the entries, where it pays for an array of so many keys."""
+        entries, index = self.contents(), self._index
+        if keys.size < _MANY or self.key_dtype not in _INDEXED or self.key_shape:
+            return None
+        if index is None or index.entries is not entries or index.count != len(entries):
+            if not 0 < len(entries) <= keys.size * 8:
+                return None
+            values = array_of(list(entries.values()), self.value_dtype, self.value_shape)
+            index = self._index = _Index(entries, values, _INDEXED[self.key_dtype])
+        self.check_keys(keys)
+        forbidden = self.forbidden and np.isin(keys, list(self.forbidden)).any()
+        return None if forbidden else index
+
+    def _found(self, keys: list[Any], rest: np.ndarray) -> np.ndarray:
+        """The values of keys; `rest` has those of keys that are missing."""
+        entries = self.contents()
+        if not self.value_shape:
+            made = map(entries.get, keys, rest.ravel().tolist())
+            return np.fromiter(made, rest.dtype, len(keys)).reshape(rest.shape)
+        out = np.array(rest).reshape((len(keys), *self.value_shape))
+        for i, key in enumerate(keys):
             if key in entries:
                 out[i] = entries[key]
-        return out.reshape((*outer, *self.value_shape))
+        return out.reshape(rest.shape)
 
     @locked
     def remove(self, keys: np.ndarray) -> None:
@@ -156,8 +199,21 @@ class Table:
         )
 
 
+def _found_by(index: _Index, keys: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """The values of keys; `rest` has those of keys that are missing."""
+    places = np.empty(keys.shape, np.int64)
+    _native.key_places(index.keys, np.ascontiguousarray(keys), places)
+    out = index.values.take(places, 0)
+    missing = places < 0
+    if missing.any():
+        np.copyto(out, rest, where=missing.reshape(keys.shape + (1,) * (rest.ndim - keys.ndim)))
+    return out
+
+
 def array_of(rows: Any, kind: DType, shape: Sequence[Any]):
     numpy_type: Any = object if kind == dtypes.string else kind.as_numpy_dtype
+    if not shape:
+        return np.fromiter(rows, numpy_type, len(rows))
     out = np.empty((len(rows), *shape), numpy_type)
     for i, row in enumerate(rows):
         out[i] = row

@@ -33,8 +33,8 @@ from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.comparison import equal
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.ragged.axis import positive_axis
-from tapeflow.ops.ragged.partitions import READ_SPLITS, integers, required
-from tapeflow.ops.ragged.tensor import RaggedTensor, rowids_of_splits
+from tapeflow.ops.ragged.partitions import READ_SPLITS, integers, required, row_count
+from tapeflow.ops.ragged.tensor import RaggedTensor, for_each_value, rowids_of_splits
 from tapeflow.ops.static import static_value
 
 
@@ -42,7 +42,7 @@ def columns_of(ragged: RaggedTensor):
     """(row, place in the row) of each value."""
     rows = ragged.value_rowids()
     count = cast(Shape(rows)[0], rows.dtype)
-    return rows, range_(count) - gather(ragged.row_starts(), rows)
+    return rows, range_(count) - for_each_value(ragged, ragged.row_starts())
 
 
 def nothing(dtype: DTypeLike):
@@ -81,14 +81,19 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
         longest = reductions.reduce_max(concat([zeros([1], kind), lengths], 0))
     else:
         longest = cast(wanted[1], kind)
-    row, column = columns_of(ragged)
-    if wanted[0] is not None or wanted[1] is not None:
+    cells = [cast(size, dtypes.int64) for size in (rows, longest)]
+    if wanted[0] is None and wanted[1] is None:
+        first = range_(cells[0]) * cells[1] - cast(ragged.row_starts(), dtypes.int64)
+        place = range_(cast(row_count(ragged.values), dtypes.int64)) + for_each_value(ragged, first)
+    else:
+        row, column = columns_of(ragged)
         inside = logical_and(row < rows, column < longest)
         row, column, inner = (
             boolean_mask(row, inside),
             boolean_mask(column, inside),
             boolean_mask(inner, inside),
         )
+        place = cast(row, dtypes.int64) * cells[1] + cast(column, dtypes.int64)
     cell = cast(Shape(inner)[1:], kind)
     if default.shape.rank:
         blank = fill(concat([stack([rows, longest]), cell * 0 + 1], 0), nothing(ragged.dtype))
@@ -100,7 +105,9 @@ def to_tensor(ragged: RaggedTensor, default_value=None, shape: Any = None):
         )
     else:
         blank = fill(concat([stack([rows, longest]), cell], 0), default)
-    out = tensor_scatter_nd_update(blank, stack([row, column], axis=1), inner)
+    sizes = concat([stack([rows, longest]), cell], 0)
+    flat = reshape(blank, concat([reshape(cells[0] * cells[1], [1]), cast(cell, dtypes.int64)], 0))
+    out = reshape(tensor_scatter_nd_update(flat, expand_dims(place, 1), inner), sizes)
     return _known(out, ragged, wanted)
 
 
@@ -210,7 +217,9 @@ def to_sparse(ragged: RaggedTensor):
     at = range_(count)
     columns = []
     for split in splits[::-1]:
-        rows = gather(rowids_of_splits(split), at)
+        rows = rowids_of_splits(split)
+        if columns:  # the innermost rows are those of all values
+            rows = gather(rows, at)
         columns.append(at - gather(split[:-1], rows))
         at = rows
     index = stack([at, *columns[::-1]], axis=1)

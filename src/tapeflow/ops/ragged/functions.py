@@ -7,6 +7,7 @@ from typing import Any
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, Tensor
+from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public
@@ -35,6 +36,7 @@ from tapeflow.ops.math.sorting import argsort
 from tapeflow.ops.ragged.axis import positive_axis
 from tapeflow.ops.ragged.convert import merge_dims
 from tapeflow.ops.ragged.partitions import static_rows
+from tapeflow.ops.ragged.ranges import RaggedRange
 from tapeflow.ops.ragged.tensor import (
     RaggedTensor,
     as_ragged_or_tensor,
@@ -78,6 +80,9 @@ def ranges(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtyp
     lengths = {x.shape.as_list()[0] for x in (starts, limits, deltas) if x.shape.rank == 1} - {None}
     if len(lengths) > 1:
         raise InvalidArgumentError(None, None, "starts, limits, and deltas must have the same shape")
+    if executing_eagerly() and dtype in RaggedRange.types["T"]:
+        splits, values = RaggedRange(starts, limits, deltas, kind)
+        return RaggedTensor.from_row_splits(values, splits, validate=False)
     with control_dependencies([assert_none_equal(deltas, zeros([], dtype), message="Requires delta != 0")]):
         deltas = identity(deltas)
     total = starts * 0 + limits * 0 + deltas * 0

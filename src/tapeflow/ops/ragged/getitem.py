@@ -10,20 +10,14 @@ import numpy as np
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import is_tensor
-from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control import assertions
 from tapeflow.ops.control.grouping import control_dependencies
-from tapeflow.ops.indexing.boolean_mask import boolean_mask
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.math import arithmetic, division
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
-from tapeflow.ops.math.choice import where as places
-from tapeflow.ops.math.logic import logical_and
-from tapeflow.ops.math.segment_functions import unsorted_segment_sum
-from tapeflow.ops.ragged.convert import columns_of
 from tapeflow.ops.ragged.functions import boolean_mask as masked
 from tapeflow.ops.ragged.functions import expand_dims, gather_rows, ranges_of
 from tapeflow.ops.ragged.tensor import RaggedTensor
@@ -156,50 +150,26 @@ def _cut(ragged: RaggedTensor, part):
         raise TypeError("slice offsets must be integers or None")
     if not _is_offset(step):
         raise TypeError("slice strides must be integers or None")
-    if isinstance(step, int) and step < 0:
-        return _cut_backwards(ragged, part, step)
     if isinstance(step, int) and step == 0:
         raise ValueError("slice step cannot be zero")
-    kind = ragged.row_splits.dtype
-    row, column = columns_of(ragged)
-    length = gather(ragged.row_lengths(), row)
-
-    def bound(value: int | None, default: Tensor):
-        if value is None:
-            return default
-        value = cast(value, kind)
-        return where(value < 0, arithmetic.maximum(length + value, 0), value)
-
-    start, stop = bound(part.start, column * 0), bound(part.stop, length)
-    kept = logical_and(column >= start, column < stop)
-    if step != 1:
-        kept = logical_and(kept, division.floormod(column - start, step) == 0)
-    lengths = unsorted_segment_sum(cast(kept, kind), row, ragged.nrows())
-    values = ragged.values
-    if isinstance(values, RaggedTensor):
-        values = gather_rows(values, reshape(places(kept), [-1]))
-    else:
-        values = boolean_mask(values, kept)
-    return RaggedTensor.from_row_lengths(values, lengths, validate=False)
-
-
-def _cut_backwards(ragged, part, step: int):
-    """A slice with a negative step: the places that Python's slices would take of each row."""
+    back = isinstance(step, int) and step < 0
     kind = ragged.row_splits.dtype
     lengths = ragged.row_lengths()
+    low, high = (-1, lengths - 1) if back else (0, lengths)
 
-    def bound(value, default):
+    def bound(value: Any, default: Tensor) -> Tensor:
         if value is None:
             return default
         value = cast(value, kind)
-        value = where(value < 0, value + lengths, value)
-        return arithmetic.minimum(arithmetic.maximum(value, -1), lengths - 1)
+        return arithmetic.minimum(arithmetic.maximum(where(value < 0, value + lengths, value), low), high)
 
-    start, stop = bound(part.start, lengths - 1), bound(part.stop, lengths * 0 - 1)
+    nothing = lengths * 0
+    start, stop = bound(part.start, high if back else nothing), bound(part.stop, nothing - 1 if back else high)
+    places = ragged.row_starts() + start
+    if isinstance(step, int) and step == 1:
+        return gather_ranges(ragged, places, arithmetic.maximum(places + stop - start, places))
+    step = cast(step, kind)
     counts = arithmetic.maximum(-division.floordiv(start - stop, step), 0)
-    picked = RaggedTensor.from_row_lengths(
-        ranges_of(counts * 0, counts), counts, validate=False
-    )
-    rows = picked.value_rowids()
-    at = gather(ragged.row_starts() + start, rows) + picked.values * step
+    picked = RaggedTensor.from_row_lengths(ranges_of(nothing, counts), counts, validate=False)
+    at = gather(places, picked.value_rowids()) + picked.values * step
     return picked.with_values(gather_rows(ragged.values, at))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import InvalidArgumentError
+from tapeflow.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tapeflow.ops import shapes
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.math.segment import UnsortedSegmentSum
@@ -57,23 +56,35 @@ def RaggedRange(xp: ModuleType, starts: Array, limits: Array, deltas: Array, Tsp
     if not deltas.all():
         raise invalid("Requires delta != 0")
     first, last, step = np.broadcast_arrays(*map(np.atleast_1d, given.values()))
-    counts = [_count(*each) for each in zip(first.tolist(), last.tolist(), step.tolist(), strict=True)]
-    if sum(counts) > np.iinfo(Tsplits.as_numpy_dtype).max:
-        raise invalid(f"The ranges have {sum(counts)} values, more than {Tsplits.name} can count")
-    splits = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(Tsplits.as_numpy_dtype)
-    kind = starts.dtype
-    rows = [np.arange(n).astype(kind) * b + a for n, a, b in zip(counts, first, step, strict=True)]
-    return splits, np.concatenate([np.zeros(0, kind), *rows])
+    counts = _counts(first, last, step)
+    limit = np.iinfo(Tsplits.as_numpy_dtype).max
+    if counts.sum(dtype=float) >= limit and sum(counts.tolist()) > limit:
+        raise invalid(f"The ranges have {sum(counts.tolist())} values, more than {Tsplits.name} can count")
+    splits = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    if splits[-1] > np.iinfo(np.int64).max // 16:
+        raise ResourceExhaustedError(None, None, f"OOM when making ranges of {splits[-1]} values")
+    kind, counts = starts.dtype, counts.astype(np.int64)
+    numbers = np.arange(splits[-1]) - np.repeat(splits[:-1], counts)
+    values = numbers.astype(kind) * np.repeat(step, counts) + np.repeat(first, counts)
+    return splits.astype(Tsplits.as_numpy_dtype), values
 
 
-def _count(start: int, limit: int, step: int) -> int:
-    """How many numbers there are from `start` up to, but without, `limit`."""
-    if isinstance(start, int):
-        return len(range(start, limit, step))
-    steps = (limit - start) / step
-    if not steps < np.inf:
-        raise invalid(f"The range from {start} to {limit} by {step} has no end")
-    return math.ceil(max(steps, 0.0))
+def _counts(first: np.ndarray, last: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """How many numbers there are from each first one up to, but without, the last one."""
+    if first.dtype.kind in "iu":
+        ends = np.stack([first, last])
+        if ends.size and max(abs(int(ends.min())), int(ends.max())) < 2**62:  # no difference is too large
+            return np.maximum(-((first.astype(np.int64) - last) // step), 0)
+        found = zip(first.tolist(), last.tolist(), step.tolist(), strict=True)
+        return np.array([len(range(*each)) for each in found], np.int64)
+    with np.errstate(all="ignore"):
+        steps = ((last - first) / step).astype(float)
+    endless = ~(steps < np.inf)
+    if endless.any():
+        i = int(endless.argmax())
+        raise invalid(f"The range from {float(first[i])} to {float(last[i])} by {float(step[i])} has no end")
+    counts = np.ceil(np.maximum(steps, 0.0))
+    return counts.astype(np.int64) if (counts < 2**62).all() else np.array([int(n) for n in counts], object)
 
 
 RaggedRange.gradient(None)

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from tapeflow import _native
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
+from tapeflow.core.context import executing_eagerly
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.public import dispatched_class_methods, public_methods, served_as
@@ -43,7 +42,7 @@ from tapeflow.ops.ragged.partitions import (
     row_count,
     static_rows,
 )
-from tapeflow.ops.ragged.value import RaggedTensorValue
+from tapeflow.ops.ragged.value import RaggedTensorValue, rows_as_array
 from tapeflow.ops.static import static_value
 
 
@@ -424,16 +423,7 @@ class RaggedTensor:
         splits, inner = static_value(self._row_splits), self._values
         if splits is None:
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
-        flat = inner.numpy()
-        rows = [flat[a:b] for a, b in itertools.pairwise(splits)]
-        lengths = {len(row) for row in rows}
-        if len(lengths) == 1:
-            return np.stack(rows)
-        if not rows:
-            return np.zeros((0, 0, *np.shape(flat)[1:]), np.asarray(flat).dtype)
-        out = np.empty(len(rows), object)
-        out[:] = rows
-        return out
+        return rows_as_array(inner.numpy(), splits)
 
     def _to_variant(self, batched_input: bool = False, name: str | None = None):
         return _variant().to_variant(self, batched_input)
@@ -504,10 +494,25 @@ def splits_of_lengths(lengths: Any) -> Any:
 
 def rowids_of_splits(splits: Any, count: Any = None) -> Any:
     """The row of each value. `count`: how many values there are, where they tell it by their shape."""
-    if count is not None:
+    if count is not None and not _ends_at(splits, count):
         return searchsorted(splits, range_(cast(count, splits.dtype)), "right", splits.dtype) - 1
     lengths = splits[1:] - splits[:-1]
     return repeat(range_(cast(Shape(lengths)[0], splits.dtype)), lengths)
+
+
+def for_each_value(ragged: RaggedTensor, of_rows: Any) -> Any:
+    """For each value, the element of `of_rows`, a vector, that is its row's."""
+    if _ends_at(ragged.row_splits, row_count(ragged.values)):
+        return repeat(of_rows, ragged.row_lengths())
+    return gather(of_rows, ragged.value_rowids())
+
+
+def _ends_at(splits: Any, count: Any) -> bool:
+    """Whether there are values, so many, of which splits, which nobody need have checked, hold all."""
+    if not executing_eagerly():  # XLA has to know how many there are by their shape
+        return False
+    known, end = static_value(splits), static_value(count)
+    return known is not None and end is not None and len(known) > 0 and known[0] == 0 and known[-1] == end
 
 
 def _components(ragged: RaggedTensor) -> list[Any]:

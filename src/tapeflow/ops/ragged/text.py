@@ -14,6 +14,7 @@ from tapeflow.core.structures import nest
 from tapeflow.ops.control import printing as output
 from tapeflow.ops.control import staging
 from tapeflow.ops.ragged.tensor import RaggedTensor
+from tapeflow.ops.ragged.value import rows_as_array
 from tapeflow.ops.static import concrete_value
 
 
@@ -70,8 +71,12 @@ def repr_text(value: Any) -> str:
 
 def eager_repr(ragged: RaggedTensor) -> str:
     """`repr` of a ragged tensor whose values are there."""
-    with np.printoptions(formatter={"all": repr_text}):
-        return f"<tf.RaggedTensor {repr_text(ragged.numpy())}>"
+    with np.printoptions(formatter={"all": repr_text}) as options:
+        rows, edge = len(ragged.row_splits.numpy()) - 1, options["edgeitems"]
+        few = rows <= max(options["threshold"], 2 * edge)
+        seen = None if few else [*range(edge), *range(rows - edge, rows)]  # the others are left out
+        made = rows_as_array(ragged.values.numpy(), ragged.row_splits.numpy(), seen)
+        return f"<tf.RaggedTensor {repr_text(made)}>"
 
 
 def _shown(ragged: RaggedTensor, summarize: int, show: Any) -> str:

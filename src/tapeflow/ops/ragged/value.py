@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +66,25 @@ class RaggedTensorValue:
 
     def __repr__(self):
         return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
+
+
+def rows_as_array(flat: Any, splits: np.ndarray, places: Sequence[int] | None = None) -> np.ndarray:
+    """The rows of values as an array: of objects (arrays), where their lengths differ.
+
+    Args:
+      flat: the values, an array.
+      splits: where rows begin and end, a vector.
+      places: the rows that an array of objects is to have, those at other places being None; None: all.
+    """
+    lengths, cell = np.diff(splits), np.shape(flat)[1:]
+    if not len(lengths):
+        return np.zeros((0, 0, *cell), np.asarray(flat).dtype)
+    if (lengths == lengths[0]).all():
+        return np.array(flat[splits[0] : splits[-1]]).reshape(len(lengths), lengths[0], *cell)
+    out = np.empty(len(lengths), object)
+    for i in range(len(lengths)) if places is None else places:
+        out[i] = flat[splits[i] : splits[i + 1]]
+    return out
 
 
 boundaries(globals())

@@ -18,6 +18,7 @@ from tapeflow.ops.array.transposing import InvertPermutation
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
 from tapeflow.ops.signature import integer
+from tapeflow.ops.sparse.merging import merged
 from tapeflow.ops.sparse.parts import checked, order
 from tapeflow.ops.sparse.rows import INDICES, PARTS, RESULT, SHAPE, dense_of, sparse_rule, values_of
 from tapeflow.ops.sparse.shapes import elements_and_rank
@@ -48,7 +49,9 @@ def _sliced(indices: Any, values: Any, shape: ShapeLike, start: Any, size: Any):
         for at, length, whole in zip(start.tolist(), size.tolist(), sizes, strict=True)
     ]
     end = np.array(ends, np.int64).reshape(len(sizes))
-    inside = ((indices >= start) & (indices < end)).all(1)
+    inside = np.ones(len(indices), bool)
+    for column, first, last in zip(indices.T, start, end, strict=True):
+        inside &= (column >= first) & (column < last)
     return start, end, inside
 
 
@@ -113,12 +116,10 @@ def SparseSliceGrad(
         raise invalid(
             f"# elements and rows of output_indices should match ({len(backprop_val_grad)} vs. {len(output_indices)})"
         )
-    found = {tuple(at): i for i, at in enumerate((output_indices + input_start).tolist())}
-    out = np.zeros(len(input_indices), backprop_val_grad.dtype)
-    for i, at in enumerate(input_indices.tolist()):
-        if tuple(at) in found:
-            out[i] = backprop_val_grad[found[tuple(at)]]
-    return out
+    union, at_input, at_output = merged(input_indices, output_indices + input_start)
+    of_union = np.zeros(len(union), backprop_val_grad.dtype)
+    of_union[at_output] = backprop_val_grad
+    return of_union[at_input]
 
 
 @SparseSliceGrad.samples

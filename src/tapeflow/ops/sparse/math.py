@@ -205,8 +205,9 @@ def SparseAdd(
     fold_at(np.add, total, at_a, a_values)
     fold_at(np.add, total, at_b, b_values)
     # Only what stands in both can cancel out.
-    in_both = np.isin(np.arange(len(union)), at_a) & np.isin(np.arange(len(union)), at_b)
-    kept = ~in_both | (np.abs(total) >= thresh)
+    alone = np.ones((2, len(union)), bool)
+    alone[0, at_b], alone[1, at_a] = False, False
+    kept = alone.any(0) | (np.abs(total) >= thresh)
     return union[kept], total[kept], np.array(sizes, np.int64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops.sparse.parts import grouped, order
+from tapeflow.ops.sparse.parts import ordered_runs
 from tapeflow.ops.sparse.rows import INDICES, SHAPE
 from tapeflow.ops.table import Sample
 
@@ -23,11 +23,10 @@ def bad_parts(*rest):
 def merged(a_indices, b_indices):
     """(indices of the union in order, which of them each of a is, the same of b)."""
     both = np.concatenate([a_indices, b_indices])
-    by = order(both)
-    firsts, runs = grouped(both[by])
+    by, firsts, runs = ordered_runs(both)
     back = np.zeros(len(both), np.int64)
     back[by] = runs
-    return both[by][firsts], back[: len(a_indices)], back[len(a_indices) :]
+    return both[by[firsts]], back[: len(a_indices)], back[len(a_indices) :]
 
 
 OTHER = np.array([[0, 1], [0, 3], [2, 0], [2, 2]])

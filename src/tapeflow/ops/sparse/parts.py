@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,10 +42,17 @@ def checked(indices: Any, values: np.ndarray, shape, in_range: bool = True) -> t
     return sizes
 
 
+def outside(indices: np.ndarray, sizes: Sequence[int]) -> int | None:
+    """The first index that is not inside of the shape, None where all are."""
+    columns = list(zip(indices.T, sizes, strict=True))
+    if not len(indices) or all(column.min() >= 0 and column.max() < size for column, size in columns):
+        return None
+    return int(np.any([(column < 0) | (column >= size) for column, size in columns], 0).argmax())
+
+
 def require_inside(indices: Any, sizes: Sequence[int]) -> None:
-    outside = ((indices < 0) | (indices >= np.array(sizes, np.int64).reshape(1, -1))).any(1)
-    if len(sizes) and outside.any():
-        i = int(outside.argmax())
+    i = outside(indices, sizes)
+    if i is not None:
         place = ",".join(str(int(v)) for v in indices[i])
         raise invalid(
             f"indices[{i}] = [{place}] is out of bounds: need 0 <= index < {shape_text(sizes)}"
@@ -53,12 +61,52 @@ def require_inside(indices: Any, sizes: Sequence[int]) -> None:
 
 def order(indices: np.ndarray) -> np.ndarray:
     """The permutation that brings indices into the order of rows."""
-    if indices.shape[1] == 0:
-        return np.arange(len(indices))
-    return np.lexsort(indices.T[::-1])
+    return _ordered(indices)[0]
 
 
-def places(indices: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+def ordered_runs(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(`order` of indices, the first of each run of equal ones in it, the run that each belongs to)."""
+    by, keys = _ordered(indices)
+    return by, *grouped(keys[by])
+
+
+def _ordered(indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the permutation into the order of rows, what tells the indices apart)."""
+    if indices.shape[1] == 0 or not len(indices):
+        return np.arange(len(indices)), indices
+    numbers = _numbered(indices)
+    if numbers is None:
+        return np.lexsort(indices.T[::-1]), indices
+    return np.argsort(numbers, kind="stable"), numbers  # quick where much is in order already
+
+
+def _numbered(indices: np.ndarray) -> np.ndarray | None:
+    """Numbers that compare as the indices do, of which there is one at least; None where they would be too large."""
+    columns = indices.T
+    sizes = [int(column.max()) + 1 for column in columns]
+    if math.prod(sizes) > np.iinfo(np.int64).max or any(column.min() < 0 for column in columns):
+        return None
+    return places(indices, sizes)
+
+
+def require_order(indices: Any, end: str = "") -> None:
+    """Raises InvalidArgumentError, with `end`, unless each index comes after the one before it, row by row."""
+    count = max(len(indices) - 1, 0)
+    after, same = np.zeros(count, bool), np.ones(count, bool)
+    for column in indices.T:
+        after |= same & (column[1:] > column[:-1])
+        same &= column[1:] == column[:-1]
+    if not after.all():
+        i = int(after.argmin()) + 1
+        what = "repeated" if same[i - 1] else "out of order"
+        place = ",".join(str(int(v)) for v in indices[i])
+        raise invalid(
+            f"indices[{i}] = [{place}] is {what}. Many sparse ops require sorted indices.\n"
+            f"    Use `tf.sparse.reorder` to create a correctly ordered copy.{end}"
+        )
+
+
+def places(indices: Any, sizes: Sequence[int]) -> np.ndarray:
     """Each index as one number."""
     out = np.zeros(len(indices), np.int64)
     for column, size in zip(indices.T, sizes, strict=True):

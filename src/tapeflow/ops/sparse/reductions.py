@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -22,7 +23,7 @@ from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.indexing.tensor_scatter import tensor_scatter_nd_update
 from tapeflow.ops.math import division
 from tapeflow.ops.sparse.merging import bad_parts
-from tapeflow.ops.sparse.parts import checked, grouped, order
+from tapeflow.ops.sparse.parts import checked, ordered_runs, places
 from tapeflow.ops.sparse.rows import INDICES, RESULT, SHAPE, values_of
 from tapeflow.ops.table import NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid
@@ -31,23 +32,37 @@ if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
 
 
-def _reduced(values, indices, sizes, axes, keep, ufunc, start):
-    """(kept dense shape with ones, indices with zeros at the reduced axes, values) of a reduction."""
+def _kept(indices, sizes, axes):
+    """(dense shape with ones, indices with zeros at the reduced axes, which axes are not reduced)."""
     rank = len(sizes)
     for axis in np.ravel(axes).tolist():
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
     gone = {axis % rank for axis in np.ravel(axes).tolist()} if rank else set()
-    ones_shape = [1 if k in gone else n for k, n in enumerate(sizes)]
-    at = np.array([[0 if k in gone else v for k, v in enumerate(row)] for row in indices.tolist()],
-                  np.int64).reshape(len(indices), rank)  # fmt: skip
-    by = order(at)
-    firsts, runs = grouped(at[by])
+    at = indices.copy()
+    at[:, sorted(gone)] = 0
+    return [1 if k in gone else n for k, n in enumerate(sizes)], at, [k for k in range(rank) if k not in gone]
+
+
+def _reduced(values, indices, sizes, axes, keep, ufunc, start):
+    """(indices, values, dense shape) of a sparse reduction; with `keep` the reduced axes stay, with size 1."""
+    shape, at, rest = _kept(indices, sizes, axes)
+    by, firsts, runs = ordered_runs(at)
     out = np.full(len(firsts), start, values.dtype)
     fold_at(ufunc, out, runs, values[by])
-    shape = ones_shape if keep else [n for k, n in enumerate(sizes) if k not in gone]
-    columns = list(range(rank)) if keep else [k for k in range(rank) if k not in gone]
-    return at[by][firsts][:, columns], out, shape
+    columns = list(range(len(sizes))) if keep else rest
+    return at[by[firsts]][:, columns], out, [shape[k] for k in columns]
+
+
+def _dense_reduced(values, indices, sizes, axes, keep, ufunc, start):
+    """The array that a reduction makes; elements of which no value is there are 0."""
+    shape, at, rest = _kept(indices, sizes, axes)
+    out = np.zeros(math.prod(shape), values.dtype)
+    if len(values):
+        cells = places(at, shape)
+        out[cells] = start
+        fold_at(ufunc, out, cells, values)
+    return out.reshape(shape if keep else [shape[k] for k in rest])
 
 
 def _start(ufunc, dtype: DType):
@@ -68,13 +83,8 @@ def _reduction_rule(call: ShapeCall):
 def _reducing(name: str, ufunc: Callable[..., Any], types):
     def dense(xp: ModuleType, input_indices, input_values, input_shape: ShapeLike, reduction_axes, keep_dims: bool):
         sizes = checked(input_indices, input_values, input_shape)
-        found = _reduced(input_values, input_indices, sizes, reduction_axes, keep_dims, ufunc,
-                         _start(ufunc, input_values.dtype))  # fmt: skip
-        indices, values, shape = found
-        out = np.zeros(shape, input_values.dtype)
-        if len(values):
-            out[tuple(indices.T)] = values if out.ndim else values[0]
-        return out
+        return _dense_reduced(input_values, input_indices, sizes, reduction_axes, keep_dims, ufunc,
+                              _start(ufunc, input_values.dtype))  # fmt: skip
 
     def sparse(xp: ModuleType, input_indices, input_values, input_shape: ShapeLike, reduction_axes, keep_dims: bool):
         sizes = checked(input_indices, input_values, input_shape)

@@ -17,7 +17,7 @@ from tapeflow.ops.array.transposing import InvertPermutation
 from tapeflow.ops.indexing.gather import gather
 from tapeflow.ops.indexing.gather_nd import gather_nd
 from tapeflow.ops.math import reductions
-from tapeflow.ops.sparse.parts import checked, order, places, require_inside
+from tapeflow.ops.sparse.parts import checked, order, places, require_inside, require_order
 from tapeflow.ops.static import rank_in
 from tapeflow.ops.table import ANY, INDEX, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -100,24 +100,12 @@ def SparseToDense(
         return xp.full(sizes, default_value, sparse_values.dtype).at[tuple(indices.T)].set(sparse_values)
     require_inside(indices, sizes)
     if validate_indices:
-        _require_sorted(indices)
+        require_order(indices)
     dense = np.full(sizes, default_value[()] if isinstance(default_value, np.ndarray) else default_value,
                     sparse_values.dtype)  # fmt: skip
     if len(indices):
-        dense[tuple(indices.T)] = sparse_values
+        dense.reshape(-1)[places(indices, sizes)] = sparse_values
     return dense
-
-
-def _require_sorted(indices: Any) -> None:
-    for i in range(1, len(indices)):
-        before, now = tuple(indices[i - 1]), tuple(indices[i])
-        if before >= now:
-            what = "repeated" if before == now else "out of order"
-            place = ",".join(str(int(v)) for v in now)
-            raise invalid(
-                f"indices[{i}] = [{place}] is {what}. Many sparse ops require sorted indices.\n"
-                "    Use `tf.sparse.reorder` to create a correctly ordered copy."
-            )
 
 
 @SparseToDense.gradient(needs="sparse_indices, output_shape")

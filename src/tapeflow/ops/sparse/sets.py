@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from tapeflow.core.public import public
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import string
-from tapeflow.ops.sparse.parts import checked
+from tapeflow.ops.sparse.parts import checked, require_order
 from tapeflow.ops.sparse.shapes import elements_and_rank, of_rank
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -62,21 +61,10 @@ def _sparse(indices: Any, values: Any, shape: ShapeLike, validate: bool) -> _Gro
     sizes = checked(indices, values, shape)
     groups = _Groups(sizes)
     if validate:
-        _require_order(indices)
+        require_order(indices, "\n\n")
     for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
         groups.members.setdefault(tuple(place), set()).add(value)
     return groups
-
-
-def _require_order(indices: np.ndarray) -> None:
-    rows = [tuple(row) for row in indices.tolist()]
-    for i, (before, row) in enumerate(itertools.pairwise(rows), 1):
-        if row <= before:
-            what = "repeated" if row == before else "out of order"
-            raise invalid(
-                f"indices[{i}] = [{','.join(map(str, row))}] is {what}. Many sparse ops require sorted indices.\n"
-                "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
-            )
 
 
 def _combined(a: _Groups, b: _Groups, operation: str, kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from types import ModuleType
@@ -16,6 +17,7 @@ from tapeflow.core.public import graph_scope, tensor_function
 from tapeflow.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tapeflow.ops import shapes
 from tapeflow.ops.sparse.conversion import as_sparse
+from tapeflow.ops.sparse.parts import grouped, outside, places
 from tapeflow.ops.sparse.shapes import elements_and_rank
 from tapeflow.ops.table import ANY, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -59,31 +61,45 @@ def _check(name: str, indices: Any, values: Any, shape) -> None:
         )
 
 
-def _rows(indices: Any, values: Any, sizes: Sequence[int]) -> dict[tuple[int, ...], list]:
-    """The sequences by the place of their row."""
-    rows: dict[tuple[int, ...], list] = {}
-    steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-    for place, value in zip(indices[:, :-1].tolist(), values.tolist(), strict=True):
-        at = tuple(place)
-        if any(not 0 <= i < n for i, n in zip(at, sizes, strict=True)):
-            raise InternalError(
-                None, None,
-                f"Got an inner product {sum(i * step for i, step in zip(at, steps, strict=True))} which would require "
-                f"writing to outside of the buffer for the output tensor (max elements {math.prod(sizes)})",
-            )  # fmt: skip
-        rows.setdefault(at, []).append(value)
+def _rows(indices: Any, values: Any, sizes: Sequence[int]) -> dict[int, list]:
+    """The sequences by the number of their row."""
+    indices = indices[:, :-1]
+    wrong = outside(indices, sizes)
+    if wrong is not None:
+        steps = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+        raise InternalError(
+            None, None,
+            f"Got an inner product {sum(int(i) * step for i, step in zip(indices[wrong], steps, strict=True))} which "
+            f"would require writing to outside of the buffer for the output tensor (max elements {math.prod(sizes)})",
+        )  # fmt: skip
+    rows: dict[int, list] = {}
+    numbers, listed = places(indices, sizes), values.tolist()
+    firsts = grouped(numbers)[0].tolist()
+    for start, end in itertools.pairwise([*firsts, len(listed)]):
+        rows.setdefault(int(numbers[start]), []).extend(listed[start:end])
     return rows
 
 
 def distance(a: list, b: list) -> int:
     """How many insertions, deletions and replacements make `a` into `b`."""
-    before = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        now = [i]
-        for j, y in enumerate(b, 1):
-            now.append(min(before[j] + 1, now[-1] + 1, before[j - 1] + (x != y)))
-        before = now
-    return before[-1]
+    if not a:
+        return len(b)
+    # A column of the table of distances at a time, as the bits of an integer: which entries are one more (`up`) or
+    # less (`down`) than the one above (Myers 1999, in the form of Hyyro 2003).
+    places: dict[Any, int] = {}
+    for i, x in enumerate(a):
+        places[x] = places.get(x, 0) | 1 << i
+    whole = (1 << len(a)) - 1
+    last, up, down, found = whole ^ whole >> 1, whole, 0, len(a)
+    for y in b:
+        same = places.get(y, 0)
+        across = same | down
+        level = (((same & up) + up) ^ up) | same
+        more, less = down | (whole & ~(level | up)), up & level
+        found += bool(more & last) - bool(less & last)
+        more, less = (more << 1 | 1) & whole, less << 1 & whole
+        up, down = less | (whole & ~(across | more)), more & across
+    return found
 
 
 @op(
@@ -112,7 +128,7 @@ def EditDistance(
         raise invalid(f"The result would have shape {shape_text(sizes)}")
     ours = _rows(hypothesis_indices, hypothesis_values, sizes)
     truths = _rows(truth_indices, truth_values, sizes)
-    out = np.zeros(sizes, np.float32)
+    out = np.zeros(math.prod(sizes), np.float32)
     for at in ours.keys() | truths.keys():
         guess, truth = ours.get(at, []), truths.get(at, [])
         steps = distance(guess, truth)
@@ -120,7 +136,7 @@ def EditDistance(
             out[at] = steps / len(truth) if truth else math.inf
         else:
             out[at] = steps
-    return out
+    return out.reshape(sizes)
 
 
 EditDistance.gradient(None)

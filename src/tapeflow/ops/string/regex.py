@@ -17,6 +17,7 @@ from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.signature import string
+from tapeflow.ops.string.plain_patterns import Replace, full_match, replacement
 from tapeflow.ops.string.rows import each, texts
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -52,8 +53,15 @@ def _as_bytes(text: bytes | str) -> bytes:
 
 
 def _full_matches(input: Any, pattern: bytes | str):
-    form = _compiled(_as_bytes(pattern))
-    return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+    form, quick = _compiled(_as_bytes(pattern)), full_match(_as_bytes(pattern))
+    if quick is None:
+        return each(lambda text: form.fullmatch(text) is not None, input, kind=bool)
+
+    def matches(text: bytes) -> bool:
+        one_line = text.isascii() and b"\n" not in text
+        return quick(text) if one_line else form.fullmatch(text) is not None
+
+    return each(matches, input, kind=bool)
 
 
 def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
@@ -62,7 +70,18 @@ def _replaced(input: Any, pattern: str, rewrite: str, replace_global: bool):
     if highest_group > form.groups or not (complete or replace_global):
         return input
     replace = _replace_all if replace_global else _replace_first
-    return each(lambda text: replace(form, pieces, text), input)
+    quick = None
+    texts_only = [piece for piece in pieces if isinstance(piece, bytes)]
+    if replace_global and len(texts_only) == len(pieces):
+        quick = _quick(_as_bytes(pattern), b"".join(texts_only))
+    if quick is None:
+        return each(lambda text: replace(form, pieces, text), input)
+    return each(lambda text: quick(text) if text.isascii() else replace(form, pieces, text), input)
+
+
+@lru_cache(maxsize=128)
+def _quick(pattern: bytes, rewrite: bytes) -> Replace | None:
+    return replacement(pattern, rewrite, lambda part, text: _compiled(part).fullmatch(text) is not None)
 
 
 def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
@@ -82,6 +101,8 @@ def _rewrite_pieces(rewrite: bytes) -> tuple[list[bytes | int], int, bool]:
 
 
 def _written(match, pieces: Any) -> bytes:
+    if len(pieces) == 1:
+        return pieces[0]  # a text: groups stand between texts
     return b"".join((match[p] or b"") if isinstance(p, int) else p for p in pieces)
 
 
@@ -93,6 +114,8 @@ def _replace_first(form, pieces, text: bytes) -> bytes:
 
 
 def _replace_all(form, pieces: Any, text: bytes) -> bytes:
+    if text.isascii():
+        return _replace_all_in_ascii(form, pieces, text)
     out = []
     at, last_end = 0, -1
     while at <= len(text) and (match := form.search(text, at)) is not None:
@@ -107,6 +130,18 @@ def _replace_all(form, pieces: Any, text: bytes) -> bytes:
         at = last_end = end
     out.append(text[at:])
     return b"".join(out)
+
+
+def _replace_all_in_ascii(form, pieces: Any, text: bytes) -> bytes:
+    """`_replace_all` of a text whose characters are bytes, over which the engine goes on by itself."""
+    out: list[bytes] = []
+    at, last_end = 0, -1
+    for match in form.finditer(text):
+        start, end = match.span()
+        if start != end or end != last_end:
+            out += text[at:start], _written(match, pieces)
+            at = last_end = end
+    return b"".join([*out, text[at:]]) if out else text
 
 
 def _character_length(text: bytes, at: int) -> int:

@@ -36,10 +36,8 @@ def attr_bytes(text) -> bytes:
 def each(function, *arrays, kind=object) -> np.ndarray:
     """`function` of the elements of arrays that broadcast together."""
     wide = np.broadcast_arrays(*arrays)
-    out = np.empty(wide[0].shape, kind)
-    for at in np.ndindex(*out.shape):
-        out[at] = function(*(a[at] for a in wide))
-    return out
+    made = map(function, *(a.ravel().tolist() for a in wide))
+    return np.fromiter(made, kind, wide[0].size).reshape(wide[0].shape)
 
 
 def _codepoint_starts(text: bytes) -> list[int]:
