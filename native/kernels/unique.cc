@@ -1,4 +1,4 @@
-// Unique of integers, by a table of places: the elements in the order in which they first come.
+// Unique and UniqueWithCounts of integers, by a table of places: the elements in the order in which they first come.
 #include <algorithm>
 #include <vector>
 
@@ -36,7 +36,14 @@ int64_t find_unique(const T* x, int64_t n, T* order, Index* where) {
 
 TAPEFLOW_ATTRS(UniqueAttrs, out_idx);
 
-template <typename T>
+template <typename Index>
+void count_places(const Index* where, int64_t n, Tensor* counts) {
+  auto* count = counts->as<Index>();
+  std::fill_n(count, counts->size(), Index{0});
+  for (int64_t i = 0; i < n; ++i) ++count[where[i]];
+}
+
+template <typename T, bool counted>
 bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const Tensor* x = c.in[0];
   const DType index = attrs.out_idx.type();
@@ -53,14 +60,20 @@ bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   }
   Tensor* y = c.out[0] = new_tensor(x->dtype, 1, &found);
   std::copy_n(order.data(), found, y->as<T>());
+  if constexpr (counted) {
+    Tensor* counts = c.out[2] = new_tensor(index, 1, &found);
+    with_indices(where, [&](const auto* places) { count_places(places, n, counts); });
+  }
   return true;
 }
 
 }  // namespace
 
 void register_unique() {
-  register_kernel("Unique", {DType::kInt32}, named<unique<int32_t>>);
-  register_kernel("Unique", {DType::kInt64}, named<unique<int64_t>>);
+  register_kernel("Unique", {DType::kInt32}, named<unique<int32_t, false>>);
+  register_kernel("Unique", {DType::kInt64}, named<unique<int64_t, false>>);
+  register_kernel("UniqueWithCounts", {DType::kInt32}, named<unique<int32_t, true>>);
+  register_kernel("UniqueWithCounts", {DType::kInt64}, named<unique<int64_t, true>>);
 }
 
 }  // namespace tapeflow
