@@ -117,20 +117,27 @@ def _pooled(
     # Each dimension's numbers start at a block of their own.
     used = 1 if pseudo_random else -(-out[1] // 4)
     columns = _edges(value.shape[2], out[2], pseudo_random, g.skip(used))
-    result = np.empty(out, value.dtype)
-    for i, j, region in _cells(value, rows, columns, overlapping):
-        result[:, i, j] = reduce(region)
-    return result, rows, columns
+    return reduce(value, rows, columns, overlapping).astype(value.dtype), rows, columns
 
 
-def _largest(region):
-    return region.max((1, 2))
+def _folded(ufunc: np.ufunc, value: np.ndarray, edges: np.ndarray, overlapping: bool, axis: int):
+    """What `ufunc` makes of the cells between every two edges."""
+    out = ufunc.reduceat(value, edges[:-1], axis)
+    if overlapping:
+        first = (*(slice(None),) * axis, slice(-1))
+        out[first] = ufunc(out[first], value.take(edges[1:-1], axis))
+    return out
 
 
-def _average(region):
-    total = region.sum((1, 2))
-    count = region.shape[1] * region.shape[2]
-    return total // count if region.dtype.kind in "iu" else total / count
+def _largest(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool):
+    return _folded(np.maximum, _folded(np.maximum, value, rows, overlapping, 1), columns, overlapping, 2)
+
+
+def _average(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool):
+    total = _folded(np.add, _folded(np.add, value, rows, overlapping, 1), columns, overlapping, 2)
+    counts = [np.minimum(edges[1:] + overlapping, edges[-1]) - edges[:-1] for edges in (rows, columns)]
+    count = np.multiply.outer(*counts)[:, :, None]
+    return total // count if value.dtype.kind in "iu" else total / count
 
 
 def _row(name: str, reduce: Callable[..., Any]):
