@@ -122,9 +122,9 @@ template <bool derived> Value upper_fraction(double a, double x, double eps) {
 }
 
 // Q(a, x) for small x: 1 - x^a / gamma(a + 1) - ..., without the cancellation of 1 and a power that is almost 1.
-double upper_near_zero(double a, double x) {
+double upper_near_zero(double a, double x, double eps) {
   double term = 1, total = 0;
-  for (int n = 1; n < 40; ++n) {
+  for (int n = 1; n < 40 && std::abs(term) > eps * std::abs(total); ++n) {
     term *= -x / n;
     total += term / (a + n);
   }
@@ -144,7 +144,7 @@ template <Which which> double incomplete(double a, double x, double eps) {
   }
   const double mostly_lower = x <= 0.5 ? -0.4 / std::log(x) : x / 1.1;  // up to this a, P is not small
   if (x <= 1.1 && a <= mostly_lower) {
-    const double q = upper_near_zero(a, x);
+    const double q = upper_near_zero(a, x, eps);
     return std::clamp(lower ? 1 - q : q, 0.0, 1.0);
   }
   if (x < a + 1 || x <= 1.1) {

@@ -2,6 +2,8 @@
 #include "kernels/resample.h"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -32,14 +34,14 @@ void add_scaled(float* __restrict to, const float* __restrict from, float weight
   for (int64_t i = 0; i < n; ++i) to[i] += weight * from[i];
 }
 
-// Calls f with the number of channels, as a constant where it is a common one.
-template <typename F> void with_channels(int64_t n, F&& f) {
-  switch (n) {
-    case 1: return f(std::integral_constant<int64_t, 1>{});
-    case 3: return f(std::integral_constant<int64_t, 3>{});
-    case 4: return f(std::integral_constant<int64_t, 4>{});
-    default: return f(n);
-  }
+// A pixel of up to four channels in one vector: lines have room for what is read behind their last pixel.
+using Four = float __attribute__((vector_size(16)));
+constexpr int64_t kRoom = 4;
+
+Four load_four(const float* p) {
+  Four v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
 }
 
 // The columns that a result is made of.
@@ -57,39 +59,49 @@ void resample_row(const Sizes& s, const float* image, const Taps& rows, const Ta
                   int64_t row, float* line, float* out) {
   const int64_t *place = rows.places_of(result) + row * rows.taps, n = s.channels;
   const float* weight = rows.weights_of(result) + row * rows.taps;
-  std::fill_n(line + span.begin * n, (span.end - span.begin) * n, 0.0f);
+  std::fill_n(line + span.begin * n, (span.end - span.begin) * n + kRoom, 0.0f);
   for (int64_t k = 0; k < rows.taps; ++k) {
     if (weight[k] == 0) continue;
     add_scaled(line + span.begin * n, image + (place[k] * s.width + span.begin) * n, weight[k], (span.end - span.begin) * n);
   }
   place = columns.places_of(result);
   weight = columns.weights_of(result);
-  with_channels(n, [&](auto channels) {
-    for (int64_t j = 0; j < columns.out; ++j, place += columns.taps, weight += columns.taps, out += channels) {
-      for (int64_t q = 0; q < channels; ++q) out[q] = 0;
+  for (int64_t j = 0; j < columns.out; ++j, place += columns.taps, weight += columns.taps, out += n) {
+    if (n > kRoom) {
+      std::fill_n(out, n, 0.0f);
       for (int64_t k = 0; k < columns.taps; ++k) {
-        if (weight[k] == 0) continue;
-        const float* from = line + place[k] * channels;
-        for (int64_t q = 0; q < channels; ++q) out[q] += weight[k] * from[q];
+        if (weight[k] != 0) add_scaled(out, line + place[k] * n, weight[k], n);
       }
+      continue;
     }
-  });
+    Four sum{};
+    for (int64_t k = 0; k < columns.taps; ++k) {
+      if (weight[k] != 0) sum += weight[k] * load_four(line + place[k] * n);
+    }
+    // What is written too much is the next pixel's, which comes after.
+    std::memcpy(out, &sum, static_cast<size_t>(j + kRoom < columns.out ? kRoom : n) * sizeof(float));
+  }
 }
 
 void spread_row(const Sizes& s, float* image, const Taps& rows, const Taps& columns, Span span, int64_t result,
                 int64_t row, float* line, const float* grads) {
   const int64_t *place = columns.places_of(result), n = s.channels;
   const float* weight = columns.weights_of(result);
-  std::fill_n(line + span.begin * n, (span.end - span.begin) * n, 0.0f);
-  with_channels(n, [&](auto channels) {
-    for (int64_t j = 0; j < columns.out; ++j, place += columns.taps, weight += columns.taps, grads += channels) {
-      for (int64_t k = 0; k < columns.taps; ++k) {
-        if (weight[k] == 0) continue;
-        float* to = line + place[k] * channels;
-        for (int64_t q = 0; q < channels; ++q) to[q] += weight[k] * grads[q];
+  std::fill_n(line + span.begin * n, (span.end - span.begin) * n + kRoom, 0.0f);
+  for (int64_t j = 0; j < columns.out; ++j, place += columns.taps, weight += columns.taps, grads += n) {
+    Four grad{};
+    if (n <= kRoom) std::memcpy(&grad, grads, static_cast<size_t>(n) * sizeof(float));
+    for (int64_t k = 0; k < columns.taps; ++k) {
+      if (weight[k] == 0) continue;
+      float* to = line + place[k] * n;
+      if (n > kRoom) {
+        add_scaled(to, grads, weight[k], n);
+      } else {
+        const Four sum = load_four(to) + weight[k] * grad;
+        std::memcpy(to, &sum, sizeof sum);
       }
     }
-  });
+  }
   place = rows.places_of(result) + row * rows.taps;
   weight = rows.weights_of(result) + row * rows.taps;
   for (int64_t k = 0; k < rows.taps; ++k) {
@@ -106,13 +118,13 @@ double work_of(const Sizes& s, const Taps& rows, const Taps& columns) {
 void resample(const Sizes& s, const float* images, const int64_t* owners, const Taps& rows, const Taps& columns, float* out) {
   const int64_t row_size = columns.out * s.channels, lines = s.results * rows.out;
   ReleaseGil unlock(static_cast<int64_t>(work_of(s, rows, columns) * static_cast<double>(s.results)));
-  const int64_t line_size = s.width * s.channels;
-  Scratch scratch(static_cast<size_t>(line_size * intra_op_threads() * 2) * sizeof(float));
+  const int64_t line_size = s.width * s.channels, room = line_size + kRoom;
+  Scratch scratch(static_cast<size_t>(room * intra_op_threads() * 2) * sizeof(float));
   const int64_t parts = std::min<int64_t>(lines, 2 * intra_op_threads());
   const double work = work_of(s, rows, columns) * static_cast<double>(s.results) / static_cast<double>(parts);
   parallel_for(parts, work, [&](int64_t from, int64_t to) {
     for (int64_t part = from; part < to; ++part) {
-      float* line = scratch.as<float>() + part * line_size;
+      float* line = scratch.as<float>() + part * room;
       int64_t seen = -1;
       Span span{};
       for (int64_t i = lines * part / parts; i < lines * (part + 1) / parts; ++i) {
@@ -132,10 +144,11 @@ void spread(const Sizes& s, float* images, const int64_t* owners, const Taps& ro
   // Results that share an image add to the same memory.
   const bool apart = std::adjacent_find(owners, owners + s.results, std::greater_equal<>()) == owners + s.results;
   const int64_t parts = apart ? std::min<int64_t>(s.results, 2 * intra_op_threads()) : 1;
-  Scratch scratch(static_cast<size_t>(line_size * parts) * sizeof(float));
+  const int64_t room = line_size + kRoom;
+  Scratch scratch(static_cast<size_t>(room * parts) * sizeof(float));
   parallel_for(parts, work * static_cast<double>(s.results) / static_cast<double>(parts), [&](int64_t from, int64_t to) {
     for (int64_t part = from; part < to; ++part) {
-      float* line = scratch.as<float>() + part * line_size;
+      float* line = scratch.as<float>() + part * room;
       for (int64_t result = s.results * part / parts; result < s.results * (part + 1) / parts; ++result) {
         const Span span = span_of(columns, result);
         float* image = images + owners[result] * s.height * line_size;

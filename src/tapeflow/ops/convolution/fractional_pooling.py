@@ -121,11 +121,13 @@ def _pooled(
 
 
 def _folded(ufunc: np.ufunc, value: np.ndarray, edges: np.ndarray, overlapping: bool, axis: int):
-    """What `ufunc` makes of the cells between every two edges."""
-    out = ufunc.reduceat(value, edges[:-1], axis)
-    if overlapping:
-        first = (*(slice(None),) * axis, slice(-1))
-        out[first] = ufunc(out[first], value.take(edges[1:-1], axis))
+    """What `ufunc` makes of the cells between every two edges; regions are few cells long."""
+    starts, ends = edges[:-1], np.minimum(edges[1:] + overlapping, edges[-1])
+    out = value.take(starts, axis)
+    for k in range(1, int((ends - starts).max())):
+        longer = np.flatnonzero(starts + k < ends)
+        at = (*(slice(None),) * axis, longer)
+        out[at] = ufunc(out[at], value.take(starts[longer] + k, axis))
     return out
 
 
@@ -134,10 +136,12 @@ def _largest(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlappi
 
 
 def _average(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool):
-    total = _folded(np.add, _folded(np.add, value, rows, overlapping, 1), columns, overlapping, 2)
+    integers = value.dtype.kind in "iu"
+    wide = value.astype(np.int64) if integers else value
+    total = _folded(np.add, _folded(np.add, wide, rows, overlapping, 1), columns, overlapping, 2)
     counts = [np.minimum(edges[1:] + overlapping, edges[-1]) - edges[:-1] for edges in (rows, columns)]
     count = np.multiply.outer(*counts)[:, :, None]
-    return total // count if value.dtype.kind in "iu" else total / count
+    return total // count if integers else total / count
 
 
 def _row(name: str, reduce: Callable[..., Any]):
