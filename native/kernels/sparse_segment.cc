@@ -50,7 +50,9 @@ bool sum_segments(KernelCall& c, const Tensor* data, const Tensor* indices, cons
   const int64_t found = with_indices(ids, [&](const auto* id) { return segments_of(id, n); });
   const int64_t segments = sized ? with_indices(sized, [](const auto* v) { return int64_t{*v}; }) : found;
   if (found < 0 || segments < found) return false;
-  int64_t dims[kMaxRank];
+  int64_t dims[kMaxRank], bytes = segments;
+  for (int i = 1; i < data->rank(); ++i) if (__builtin_mul_overflow(bytes, data->dim(i), &bytes)) return false;
+  if (__builtin_mul_overflow(bytes, int64_t{sizeof(T)}, &bytes)) return false;
   std::copy_n(data->shape->dims, data->rank(), dims);
   dims[0] = segments;
   Tensor* out = c.out[0] = new_tensor(data->dtype, data->rank(), dims);
