@@ -126,7 +126,7 @@ def _folded(ufunc: np.ufunc, value: np.ndarray, edges: np.ndarray, overlapping: 
     out = value.take(starts, axis)
     for k in range(1, int((ends - starts).max())):
         longer = np.flatnonzero(starts + k < ends)
-        at = (*(slice(None),) * axis, longer)
+        at: Any = (*(slice(None),) * axis, longer)
         out[at] = ufunc(out[at], value.take(starts[longer] + k, axis))
     return out
 

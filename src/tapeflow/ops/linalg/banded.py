@@ -66,7 +66,7 @@ def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     return solve_triangular(xp, dense, rhs, lower, adjoint)
 
 
-def _substituted(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
+def _substituted(matrix: Array, rhs: Array, lower: bool, adjoint: bool):
     """The solutions, row by row."""
     a, b = wide(matrix), wide(rhs)
     (bands, n), forward = a.shape[-2:], lower != adjoint

@@ -247,7 +247,7 @@ def lu_solve(
     array([[1.],
            [1.]], dtype=float32)>
     """
-    lower_upper, perm = _checked(lower_upper, perm, validate_args)
+    lower_upper, order = _checked(lower_upper, perm, validate_args)
     rhs = convert_to_tensor(rhs, dtype=lower_upper.dtype)
     if rhs.shape.rank is not None and rhs.shape.rank < 2:
         raise ValueError("Input `rhs` must have at least 2 dimensions.")
@@ -263,8 +263,8 @@ def lu_solve(
         ]
         with control_dependencies([check for check in checks if check is not None]):
             rhs = identity(rhs)
-    plain = perm.shape.rank == 1 and rhs.shape.rank is not None
-    ordered = gather(rhs, perm, axis=-2) if plain else matmul(_permutation(perm, rhs.dtype), rhs)
+    plain = order.shape.rank == 1 and rhs.shape.rank is not None
+    ordered = gather(rhs, order, axis=-2) if plain else matmul(_permutation(order, rhs.dtype), rhs)
     # Of each triangle the other is not read.
     lower = MatrixSetDiag(lower_upper, arithmetic.AddV2(arithmetic.Mul(MatrixDiagPart(lower_upper), 0), 1))
     return MatrixTriangularSolve(lower_upper, MatrixTriangularSolve(lower, ordered, True), False)

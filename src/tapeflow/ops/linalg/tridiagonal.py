@@ -203,7 +203,7 @@ def _with_exchanges(diagonals, rhs, perturb: bool):
         for at in np.ndindex(rhs.shape[:-2]):
             bands, x = _eliminated(diagonals[at], rhs[at])
             if perturb or (bands[0] != 0).all():
-                out[at] = _substituted(*bands, x, perturb)
+                out[at] = _substituted(bands, x, perturb)
             else:
                 out[at] = np.nan
     return out
@@ -230,8 +230,9 @@ def _eliminated(diagonals, rhs):
     return (main, above, second), x
 
 
-def _substituted(main, above, second, x, perturb: bool):
+def _substituted(bands: Sequence[np.ndarray], x: np.ndarray, perturb: bool):
     """The solution; with `perturb`, pivots grow until no element of it overflows (LAPACK's lagts)."""
+    main, above, second = bands
     limits, n = np.finfo(main.dtype), len(main)
     largest = max((np.abs(d).max() for d in (main, above, second) if n), default=0)
     for k in reversed(range(n)):
