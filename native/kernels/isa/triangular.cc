@@ -237,7 +237,9 @@ TAPEFLOW_ATTRS(TriangularAttrs, lower, adjoint);
 
 template <typename T> bool triangular_solve(KernelCall& c, const EquationInputs& in, const TriangularAttrs& attrs) {
   const Tensor *matrix = in.matrix, *rhs = in.rhs;
-  if (!square(matrix) || !same_stacks(matrix, rhs) || matrix->dim(matrix->rank() - 1) != rhs->dim(rhs->rank() - 2)) return false;
+  const bool one = matrix->rank() == 2 && rhs->rank() > 2;  // for all equations
+  if (!square(matrix) || !(one || same_stacks(matrix, rhs)) || matrix->dim(matrix->rank() - 1) != rhs->dim(rhs->rank() - 2))
+    return false;
   const int64_t n = matrix->dim(matrix->rank() - 1), m = rhs->dim(rhs->rank() - 1);
   Tensor* out = c.out[0] = new_tensor(rhs->dtype, rhs->shape);
   if (out->size() == 0) return true;
@@ -246,7 +248,7 @@ template <typename T> bool triangular_solve(KernelCall& c, const EquationInputs&
   for_each_matrix<T>(out->size() / (n * m), madds, n * m, [&](int64_t i, T* space) {
     T* x = out->as<T>() + i * n * m;
     std::copy_n(rhs->as<T>() + i * n * m, n * m, x);
-    const Matrix<T> a = {matrix->as<T>() + i * n * n, n, 1};
+    const Matrix<T> a = {matrix->as<T>() + (one ? 0 : i * n * n), n, 1};
     solve_triangle<T>(n, m, adjoint ? a.transposed() : a, lower, false, x, m, space);
   });
   return true;

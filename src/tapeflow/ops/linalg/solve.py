@@ -243,6 +243,7 @@ def _(rng: SampleGenerator):
     yield Sample(well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
     yield Sample(well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
     yield Sample(well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
+    yield Sample(well_conditioned(rng.normal(2, 2)), rng.normal(3, 2, 1))
     for lower, adjoint in itertools.product((False, True), repeat=2):  # of several blocks
         large = well_conditioned(rng.normal(2, 75, 75) / 8)
         yield Sample(large, rng.normal(2, 75, 19), lower=lower, adjoint=adjoint, differentiable=False)

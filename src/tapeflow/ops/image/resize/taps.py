@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def resized(xp: ModuleType, images, rows: Taps, columns: Taps):
     return _apply(xp, _apply(xp, images.astype(np.float32), 2, columns), 1, rows)
 
 
-def sampled(images: Array, owners: Array, rows: Taps, columns: Taps, shape: tuple[int, ...]):
+def sampled(images: Array, owners: Any, rows: Taps, columns: Taps, shape: tuple[int, ...]):
     """Sample images at other places.
 
     Args:
@@ -79,7 +79,7 @@ def sampled(images: Array, owners: Array, rows: Taps, columns: Taps, shape: tupl
     return out
 
 
-def spread(grads: Array, owners: Array, rows: Taps, columns: Taps, shape: tuple[int, ...]):
+def spread(grads: Array, owners: Any, rows: Taps, columns: Taps, shape: tuple[int, ...]):
     """The transpose of `sampled`: what results `grads` add to images of `shape`."""
     out = np.zeros(shape, np.float32)
     tables = 1 if rows.places.ndim == 2 else len(owners)
