@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <map>
@@ -24,9 +25,15 @@ struct Beam {
   Beam* parent;
   int symbol;
   std::map<int, Beam*> children = {};
+  uint64_t order = 0;  // of equals, the one that came first is better
   double total = kNever, blank = kNever, label = kNever, old_total = kNever, old_blank = kNever;
   void forget() { total = blank = label = kNever; }
 };
+
+bool better(const Beam* a, const Beam* b) {  // a NaN is the worst: sorting needs an order of all
+  const double x = a->total == a->total ? a->total : kNever, y = b->total == b->total ? b->total : kNever;
+  return x > y || (x == y && a->order < b->order);
+}
 
 // log(exp(a) + exp(b))
 double log_sum(double a, double b) {
@@ -50,13 +57,16 @@ class Search {
       beam->old_blank = beam->blank;
     }
     for (Beam* beam : before) prolong(beam, log_p);
-    std::stable_sort(kept_.begin(), kept_.end(), [](const Beam* a, const Beam* b) { return a->total > b->total; });
+    std::make_heap(kept_.begin(), kept_.end(), better);
     for (Beam* beam : before) {
       if (!would_stay(beam->old_total)) continue;
       for (int symbol = 0; symbol < classes; ++symbol) {
         if (symbol != blank_) extend(beam, symbol, log_p[symbol]);
       }
     }
+    std::sort(kept_.begin(), kept_.end(), better);
+    for (size_t i = 0; i < kept_.size(); ++i) kept_[i]->order = i;
+    made_ = kept_.size();
   }
 
   const std::vector<Beam*>& best() const { return kept_; }
@@ -86,21 +96,24 @@ class Search {
       return;
     }
     if (kept_.size() == width_) {
+      std::pop_heap(kept_.begin(), kept_.end(), better);
       kept_.back()->forget();
       kept_.pop_back();
     }
-    const auto place = std::find_if(kept_.rbegin(), kept_.rend(), [&](const Beam* b) { return !(b->total < total); });
-    kept_.insert(place.base(), child);
+    child->order = made_++;
+    kept_.push_back(child);
+    std::push_heap(kept_.begin(), kept_.end(), better);
   }
 
   bool would_stay(double total) const {
-    return total > kNever && (kept_.size() < width_ || total > kept_.back()->total);
+    return total > kNever && (kept_.size() < width_ || total > kept_.front()->total);
   }
 
   int blank_;
   size_t width_;
   std::deque<Beam> beams_;    // all that there ever were: they do not move
-  std::vector<Beam*> kept_;  // the best first
+  std::vector<Beam*> kept_;  // during a step a heap with the worst in front, then the best first
+  uint64_t made_ = 1;
 };
 
 // (labels, log-probability)
@@ -129,9 +142,10 @@ PyObject* py_beam_search(PyObject*, PyObject* args) {
   }
   Search search(blank, static_cast<size_t>(width));
   const int64_t times = frames.count<double>() / classes;
-  {
-    ReleaseGil unlock(times * classes * width * 10);
-    for (int64_t t = 0; t < times; ++t) search.step(frames.as<const double>() + t * classes, static_cast<int>(classes));
+  for (int64_t t = 0; t < times; ++t) {  // wide beams take long
+    if (PyErr_CheckSignals() < 0) return nullptr;
+    ReleaseGil unlock(static_cast<int64_t>(search.best().size()) * classes * 10);
+    search.step(frames.as<const double>() + t * classes, static_cast<int>(classes));
   }
   PyObject* out = PyList_New(0);
   for (Py_ssize_t i = 0; out && i < paths && i < static_cast<Py_ssize_t>(search.best().size()); ++i) {
