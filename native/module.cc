@@ -13,10 +13,14 @@
 #include "examples.h"
 #include "exit.h"
 #include "foreign_arrays.h"
+#include "kernels/beam_search.h"
 #include "kernels/indexing.h"
 #include "kernels/key_index.h"
 #include "kernels/random.h"
 #include "kernels/registry.h"
+#include "kernels/resample.h"
+#include "kernels/schur.h"
+#include "kernels/suppression.h"
 #include "plan_limits.h"
 #include "op.h"
 #include "plan.h"
@@ -37,8 +41,10 @@ NB_MODULE(_native, m) {
       !init_exit() || !init_settings(m.ptr()) || !init_scopes(m.ptr()) || !init_creation_lock(m.ptr()) ||
       !init_tensor(m.ptr()) || !init_public(m.ptr()) ||
       PyModule_AddFunctions(m.ptr(), random_methods) < 0 || PyModule_AddFunctions(m.ptr(), fold_methods) < 0 ||
-      PyModule_AddFunctions(m.ptr(), key_index_methods) < 0 || PyModule_AddFunctions(m.ptr(), record_methods) < 0 ||
-      PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), key_index_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), resample_methods) < 0 || PyModule_AddFunctions(m.ptr(), suppression_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), schur_methods) < 0 || PyModule_AddFunctions(m.ptr(), beam_search_methods) < 0 ||
+      PyModule_AddFunctions(m.ptr(), record_methods) < 0 || PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), foreign_array_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
       !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr()) || !init_examples(m.ptr())) {

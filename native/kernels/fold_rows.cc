@@ -1,29 +1,14 @@
 // Folding rows of arrays, for Python kernels: what NumPy's ufunc.at does element by element.
 #include "kernels/fold_rows.h"
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include <cstring>
 
 #include "guard.h"
+#include "kernels/bytes.h"
 #include "kernels/indexing.h"
 
 namespace tapeflow {
 namespace {
-
-// The bytes of a contiguous array, given back at the end.
-struct Bytes {
-  Py_buffer buffer{};
-  bool ok;
-  Bytes(PyObject* object, int flags) : ok(PyObject_GetBuffer(object, &buffer, flags) == 0) {}
-  ~Bytes() {
-    if (ok) PyBuffer_Release(&buffer);
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  template <typename T> T* as() const { return static_cast<T*>(buffer.buf); }
-};
 
 struct FoldName {
   const char* name;

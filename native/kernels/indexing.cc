@@ -282,10 +282,13 @@ void register_indexing() {
   register_kernel("OneHot", {DType::kInt32}, named<one_hot<int32_t>>);
   register_kernel("OneHot", {DType::kInt64}, named<one_hot<int64_t>>);
   register_kernel("OneHot", {DType::kUInt8}, named<one_hot<uint8_t>>);
+  register_band_part();
+  register_partition();
   register_scatter();
   register_segment();
   register_selection();
   register_sparse_matmul();
+  register_sparse_segment();
   register_unique();
   register_resource_scatter();
   register_resource_state();

@@ -8,10 +8,13 @@
 namespace tapeflow {
 
 // The parts of the indexing family, one file each; register_indexing() calls them all.
+void register_band_part();
+void register_partition();
 void register_scatter();
 void register_segment();
 void register_selection();
 void register_sparse_matmul();
+void register_sparse_segment();
 void register_unique();
 void register_resource_scatter();
 void register_resource_state();

@@ -1,5 +1,7 @@
-// Unique of integers and strings, by a table of places: the elements in the order in which they first come.
+// Unique and UniqueWithCounts of integers and strings, by a table of places: the elements in the order in which they
+// first come.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "kernels/indexing.h"
@@ -29,6 +31,17 @@ void add_all(PlaceTable<Key>* table, Tensor* where, F&& element) {
   else add_all(table, where->as<int32_t>(), where->size(), element);
 }
 
+// How often each place comes, where the row has a third output.
+void count_places(KernelCall& c, const Tensor* where, int64_t found) {
+  if (c.n_out < 3) return;
+  Tensor* counts = c.out[2] = new_tensor(where->dtype, 1, &found);
+  std::memset(counts->data, 0, static_cast<size_t>(counts->bytes()));
+  with_indices(where, [&]<typename Index>(const Index* places) {
+    auto* count = counts->as<Index>();
+    for (int64_t i = 0; i < where->size(); ++i) ++count[places[i]];
+  });
+}
+
 template <typename T>
 bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const Tensor* x = c.in[0];
@@ -43,6 +56,7 @@ bool unique(KernelCall& c, const UniqueAttrs& attrs) {
   const auto found = static_cast<int64_t>(table.keys().size());
   Tensor* y = c.out[0] = new_tensor(x->dtype, 1, &found);
   std::copy(table.keys().begin(), table.keys().end(), y->as<T>());
+  count_places(c, where, found);
   return true;
 }
 
@@ -56,6 +70,7 @@ bool unique_texts(KernelCall& c, const UniqueAttrs& attrs) {
   int64_t place = 0;
   for (const TextKey& key : table.keys()) y.share(place++, key.bytes);
   c.out[0] = y.finish();
+  count_places(c, where.get(), place);
   c.out[1] = where.leak();
   return true;
 }
@@ -63,9 +78,11 @@ bool unique_texts(KernelCall& c, const UniqueAttrs& attrs) {
 }  // namespace
 
 void register_unique() {
-  register_kernel("Unique", {DType::kInt32}, named<unique<int32_t>>);
-  register_kernel("Unique", {DType::kInt64}, named<unique<int64_t>>);
-  register_kernel("Unique", {DType::kString}, named<unique_texts>);
+  for (const char* op : {"Unique", "UniqueWithCounts"}) {
+    register_kernel(op, {DType::kInt32}, named<unique<int32_t>>);
+    register_kernel(op, {DType::kInt64}, named<unique<int64_t>>);
+    register_kernel(op, {DType::kString}, named<unique_texts>);
+  }
 }
 
 }  // namespace tapeflow

@@ -124,20 +124,31 @@ def _pooled(
     # Each dimension's numbers start at a block of their own.
     used = 1 if pseudo_random else -(-out[1] // 4)
     columns = _edges(value.shape[2], out[2], pseudo_random, g.skip(used))
-    result = np.empty(out, value.dtype)
-    for i, j, region in _cells(value, rows, columns, overlapping):
-        result[:, i, j] = reduce(region)
-    return result, rows, columns
+    return reduce(value, rows, columns, overlapping).astype(value.dtype), rows, columns
 
 
-def _largest(region):
-    return region.max((1, 2))
+def _folded(ufunc: np.ufunc, value: np.ndarray, edges: np.ndarray, overlapping: bool, axis: int):
+    """What `ufunc` makes of the cells between every two edges; regions are few cells long."""
+    starts, ends = edges[:-1], np.minimum(edges[1:] + overlapping, edges[-1])
+    out = value.take(starts, axis)
+    for k in range(1, int((ends - starts).max())):
+        longer = np.flatnonzero(starts + k < ends)
+        at: Any = (*(slice(None),) * axis, longer)
+        out[at] = ufunc(out[at], value.take(starts[longer] + k, axis))
+    return out
 
 
-def _average(region):
-    total = region.sum((1, 2))
-    count = region.shape[1] * region.shape[2]
-    return total // count if region.dtype.kind in "iu" else total / count
+def _largest(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool):
+    return _folded(np.maximum, _folded(np.maximum, value, rows, overlapping, 1), columns, overlapping, 2)
+
+
+def _average(value: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: bool):
+    integers = value.dtype.kind in "iu"
+    wide = value.astype(np.int64) if integers else value
+    total = _folded(np.add, _folded(np.add, wide, rows, overlapping, 1), columns, overlapping, 2)
+    counts = [np.minimum(edges[1:] + overlapping, edges[-1]) - edges[:-1] for edges in (rows, columns)]
+    count = np.multiply.outer(*counts)[:, :, None]
+    return total // count if integers else total / count
 
 
 def _row(name: str, reduce: Callable[..., Any]):

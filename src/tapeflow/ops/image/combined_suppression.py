@@ -13,10 +13,9 @@ from tapeflow.ops import shapes
 from tapeflow.ops.image.non_max_suppression import (
     HALF,
     LIMIT,
-    overlaps_of,
     reference,
     scalar,
-    suppress,
+    suppress_boxes,
 )
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -82,9 +81,7 @@ def CombinedNonMaxSuppression(
         found = []
         for k in range(kinds):
             own = boxes[n, :, k if boxes.shape[2] > 1 else 0]
-            kept, _ = suppress(
-                overlaps_of(own), scores[n, :, k], min(each, count), threshold, least
-            )
+            kept, _ = suppress_boxes(own, scores[n, :, k], min(each, count), threshold, least)
             found += [(-float(scores[n, i, k]), k, place, own[i]) for place, i in enumerate(kept)]
         found.sort(key=lambda entry: entry[:3])
         out[3][n] = len(found[:length])

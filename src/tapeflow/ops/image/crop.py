@@ -17,9 +17,19 @@ from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.folding import fold_at
+from tapeflow.ops.image.crop_places import (
+    checked_boxes,
+    corner_places,
+    grid,
+    inside_image,
+    nearest,
+    pixels,
+    taps,
+)
+from tapeflow.ops.image.resize.taps import spread
 from tapeflow.ops.signature import dtype, one_of
 from tapeflow.ops.table import Sample, op
-from tapeflow.ops.validate import invalid, known, shape_text
+from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import GradientCall, SampleGenerator, ShapeCall
@@ -29,70 +39,6 @@ _IMAGES = (
     dtypes.float16, dtypes.float64,
 )  # fmt: skip
 _METHOD = one_of("bilinear", "nearest")("bilinear")
-
-
-def _checked_boxes(boxes: Any, box_ind: Any, batch: int) -> None:
-    if boxes.size == 0 and box_ind.size == 0:
-        return
-    if boxes.ndim != 2:
-        raise invalid(f"boxes must be 2-D{shape_text(boxes.shape)}")
-    if boxes.shape[1] != 4:
-        raise invalid("boxes must have 4 columns")
-    if box_ind.ndim != 1:
-        raise invalid(f"box_index must be 1-D{shape_text(box_ind.shape)}")
-    if len(box_ind) != len(boxes):
-        raise invalid("box_index has incompatible shape")
-    if known(box_ind) and ((box_ind < 0) | (box_ind >= batch)).any():
-        raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
-    if known(boxes) and not np.isfinite(boxes).all():
-        raise invalid("boxes must be finite")
-
-
-def _positions(low: np.ndarray, high: np.ndarray, size: int, count: int):
-    """[boxes, count]: where in the image the lines of each crop lie."""
-    low, high = low[:, None].astype(np.float32), high[:, None].astype(np.float32)
-    last = np.float32(size - 1)
-    if count > 1:
-        step = (high - low) * last / np.float32(count - 1)
-        return low * last + np.arange(count, dtype=np.float32) * step
-    return np.float32(0.5) * (low + high) * last
-
-
-def _corners(xp: ModuleType, at: Array, size: int):
-    """The places on both sides of `at`, the distance from the first one, and whether `at` is in the image."""
-    inside = (at >= 0) & (at <= size - 1)
-    at = xp.where(inside, at, 0)
-    low = xp.floor(at).astype(np.int64)
-    return low, xp.ceil(at).astype(np.int64), (at - low).astype(np.float32), inside
-
-
-def _grid(xp: ModuleType, boxes: Array, height: int, width: int, rows: int, columns: int):
-    y = _positions(boxes[:, 0], boxes[:, 2], height, rows)
-    x = _positions(boxes[:, 1], boxes[:, 3], width, columns)
-    return y, x
-
-
-def _corner_values(xp: ModuleType, image: Array, box_ind: Array, y: Array, x: Array):
-    """The four neighbours of every pixel of the crops, each [boxes, rows, columns, depth], and the two fractions."""
-    top, bottom, dy, _ = _corners(xp, y, image.shape[1])
-    left, right, dx, _ = _corners(xp, x, image.shape[2])
-    n = box_ind[:, None, None]
-    found = [
-        image[n, v[:, :, None], h[:, None, :]].astype(np.float32)
-        for v in (top, bottom)
-        for h in (left, right)
-    ]
-    return found, dy[:, :, None, None], dx[:, None, :, None]
-
-
-def _inside(xp: ModuleType, y: Array, x: Array, height: int, width: int):
-    rows, columns = _corners(xp, y, height)[3], _corners(xp, x, width)[3]
-    return (rows[:, :, None] & columns[:, None, :])[..., None]
-
-
-def _nearest(xp: ModuleType, at: Array, size: int):
-    """Rounded, halves away from zero."""
-    return xp.floor(_corners(xp, at, size)[2] + _corners(xp, at, size)[0] + 0.5).astype(np.int64)
 
 
 def _rule(call: ShapeCall):
@@ -121,18 +67,16 @@ def CropAndResize(
     rows, columns = (int(v) for v in crop_size)
     if rows <= 0 or columns <= 0:
         raise invalid("crop dimensions must be positive")
-    _checked_boxes(boxes, box_ind, len(image))
+    checked_boxes(boxes, box_ind, len(image))
     if boxes.size == 0:
         return np.zeros((0, rows, columns, depth), np.float32)
-    y, x = _grid(xp, boxes, height, width, rows, columns)
+    y, x = grid(xp, boxes, height, width, rows, columns)
     if method == "nearest":
         n = box_ind[:, None, None]
-        out = image[n, _nearest(xp, y, height)[:, :, None], _nearest(xp, x, width)[:, None, :]]
+        out = image[n, nearest(xp, y, height)[:, :, None], nearest(xp, x, width)[:, None, :]]
     else:
-        (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
-        top, bottom = a + (b - a) * dx, c + (d - c) * dx
-        out = top + (bottom - top) * dy
-    inside = _inside(xp, y, x, height, width)
+        out = pixels(xp, image, box_ind, taps(xp, y, height), taps(xp, x, width))
+    inside = inside_image(xp, y, x, height, width)
     return xp.where(inside, out, np.float32(extrapolation_value)).astype(np.float32)
 
 
@@ -219,7 +163,7 @@ def _checked_grads(grads: Any, boxes: Any, box_ind: Any, batch: int):
         raise invalid(f"grads image must be 4-D{shape_text(grads.shape)}")
     if 0 in grads.shape[1:3]:
         raise invalid("grads dimensions must be positive")
-    _checked_boxes(boxes, box_ind, batch)
+    checked_boxes(boxes, box_ind, batch)
     if len(grads) != len(boxes):
         raise invalid("boxes and grads have incompatible shape")
 
@@ -244,20 +188,18 @@ def CropAndResizeGradImage(
     _checked_grads(grads, boxes, box_ind, shape[0])
     if grads.shape[3] != shape[3]:
         raise invalid("image_size and grads are incompatible")
-    y, x = _grid(xp, boxes, *shape[1:3], *grads.shape[1:3])
-    g = xp.where(_inside(xp, y, x, *shape[1:3]), grads, 0)
+    y, x = grid(xp, boxes, *shape[1:3], *grads.shape[1:3])
     out = xp.zeros(shape, np.float64 if dtypes.float64 == T else np.float32)
+    if xp is np and method == "bilinear" and dtypes.float64 != T:
+        return spread(grads, box_ind, taps(xp, y, shape[1]), taps(xp, x, shape[2]), shape).astype(T.as_numpy_dtype)
+    g = xp.where(inside_image(xp, y, x, *shape[1:3]), grads, 0)
     n = box_ind[:, None, None]
     if method == "nearest":
-        at = (n, _nearest(xp, y, shape[1])[:, :, None], _nearest(xp, x, shape[2])[:, None, :])
+        at = (n, nearest(xp, y, shape[1])[:, :, None], nearest(xp, x, shape[2])[:, None, :])
         out = _added(xp, out, at, g)
         return out.astype(T.as_numpy_dtype)
-    top, bottom, dy, _ = _corners(xp, y, shape[1])
-    left, right, dx, _ = _corners(xp, x, shape[2])
-    dy, dx = dy[:, :, None, None], dx[:, None, :, None]
-    for v, rows in ((top, 1 - dy), (bottom, dy)):
-        for h, columns in ((left, 1 - dx), (right, dx)):
-            out = _added(xp, out, (n, v[:, :, None], h[:, None, :]), g * rows * columns)
+    for at, weight in corner_places(box_ind, taps(xp, y, shape[1]), taps(xp, x, shape[2])):
+        out = _added(xp, out, at, g * weight)
     return out.astype(T.as_numpy_dtype)
 
 
@@ -302,12 +244,13 @@ def CropAndResizeGradBoxes(
     if grads.shape[3] != depth:
         raise invalid("image, grads depth differ")
     rows, columns = grads.shape[1:3]
-    y, x = _grid(xp, boxes, height, width, rows, columns)
-    (a, b, c, d), dy, dx = _corner_values(xp, image, box_ind, y, x)
-    g = xp.where(_inside(xp, y, x, height, width), grads, 0)
+    y, x = grid(xp, boxes, height, width, rows, columns)
+    g = xp.where(inside_image(xp, y, x, height, width), grads, 0)
     # How much each crop pixel changes as its place moves down or right, summed over the depth.
-    down = (g * ((1 - dx) * (c - a) + dx * (d - b))).sum(-1) * (height - 1)
-    right = (g * ((1 - dy) * (b - a) + dy * (d - c))).sum(-1) * (width - 1)
+    per_row = pixels(xp, image, box_ind, taps(xp, y, height, slope=True), taps(xp, x, width))
+    per_column = pixels(xp, image, box_ind, taps(xp, y, height), taps(xp, x, width, slope=True))
+    down = xp.einsum("bijc,bijc->bij", g, per_row) * (height - 1)
+    right = xp.einsum("bijc,bijc->bij", g, per_column) * (width - 1)
     i = np.arange(rows) / (rows - 1) if rows > 1 else np.full(1, 0.5)
     j = np.arange(columns) / (columns - 1) if columns > 1 else np.full(1, 0.5)
     down, right = down.sum(2), right.sum(1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.errors import InvalidArgumentError
@@ -94,14 +95,25 @@ def suppress(
     return np.array(kept, np.int32), np.array(kept_scores, scores.dtype)
 
 
+def suppress_boxes(boxes: np.ndarray, scores: np.ndarray, limit: int, threshold: float, least: float):
+    """What `suppress` gives for boxes [n, 4] without a sigma."""
+    chosen = np.flatnonzero(scores.astype(np.float64) > least)
+    order = chosen[np.argsort(-scores[chosen], kind="stable")].astype(np.int64)
+    kept = np.empty(min(limit, len(order)), np.int64)
+    count = _native.suppress_boxes(np.ascontiguousarray(boxes, np.float32), order, kept, threshold)
+    return kept[:count].astype(np.int32), scores[kept[:count]]
+
+
 def _of_boxes(boxes: Any, scores: Any, max_output_size: Any, threshold, least=LOWEST, sigma=0.0):
     limit = _checked(boxes, scores, max_output_size, threshold)
     least, sigma = float(scalar(least, "score_threshold")), float(scalar(sigma, "soft_nms_sigma"))
     if sigma < 0:
         raise invalid("soft_nms_sigma_val must be >= 0.0")
-    found = suppress(
-        overlaps_of(boxes), scores, min(limit, len(boxes)), float(threshold), least, sigma
-    )
+    limit_of_boxes = min(limit, len(boxes))
+    if sigma > 0:
+        found = suppress(overlaps_of(boxes), scores, limit_of_boxes, float(threshold), least, sigma)
+    else:
+        found = suppress_boxes(boxes, scores, limit_of_boxes, float(threshold), least)
     return (*found, limit)
 
 

@@ -17,9 +17,10 @@ from tapeflow.ops.array.diagonal import MatrixDiagPartV3
 from tapeflow.ops.array.sizes import Shape
 from tapeflow.ops.array.stacking import stack
 from tapeflow.ops.linalg.matmul import matmul
-from tapeflow.ops.linalg.solve import DENSE, solve_triangular
-from tapeflow.ops.linalg.tridiagonal import check
-from tapeflow.ops.math import elementwise
+from tapeflow.ops.linalg.solve import DENSE, broadcast_batch, solve_triangular, wide
+from tapeflow.ops.linalg.tridiagonal import check, padded
+from tapeflow.ops.math import arithmetic, elementwise, reduction
+from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.table import Sample, op
 from tapeflow.ops.validate import invalid
 
@@ -54,6 +55,8 @@ def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
         raise invalid(f"Matrix of {n} columns has {bands} bands")
     if xp is np and (matrix[..., 0 if lower else -1, :] == 0).any():
         raise invalid("Input matrix is not invertible.")
+    if xp is np:
+        return _substituted(matrix, rhs, lower, adjoint)
     dense = xp.zeros((*matrix.shape[:-2], n, n), matrix.dtype)
     for i in range(bands):
         if lower:
@@ -63,11 +66,41 @@ def BandedTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     return solve_triangular(xp, dense, rhs, lower, adjoint)
 
 
+def _substituted(matrix: Array, rhs: Array, lower: bool, adjoint: bool):
+    """The solutions, row by row."""
+    a, b = wide(matrix), wide(rhs)
+    (bands, n), forward = a.shape[-2:], lower != adjoint
+    x = np.array(np.broadcast_to(b, (*broadcast_batch(a, b), *b.shape[-2:])))
+    with np.errstate(all="ignore"):
+        for i in range(n) if forward else reversed(range(n)):
+            for k in (*range(1, bands), 0):
+                j = i - k if forward else i + k
+                if not 0 <= j < n:
+                    continue
+                value = a[..., k if lower else bands - 1 - k, j if adjoint else i, None]
+                value = value.conj() if adjoint else value
+                if k:
+                    x[..., i, :] -= value * x[..., j, :]
+                else:
+                    x[..., i, :] /= value
+    return x.astype(matrix.dtype)
+
+
 @BandedTriangularSolve.gradient(needs="matrix, output")
 def _(call: GradientCall, dy: Tensor):
     x = call.output
     of_rhs = BandedTriangularSolve(call.matrix, dy, call.lower, not call.adjoint)
-    product = matmul(x, of_rhs, adjoint_b=True) if call.adjoint else matmul(of_rhs, x, adjoint_b=True)
+    left, right = (x, of_rhs) if call.adjoint else (of_rhs, x)
+    bands = call.matrix.shape.as_list()[-2] if call.matrix.shape.rank else None
+    if bands is not None:
+        right, rows = conj(right), []
+        for k in range(bands) if call.lower else reversed(range(bands)):
+            # What stands k rows above, for upper triangles below.
+            moved = padded(right[..., : -k or None, :] if call.lower else right[..., k:, :],
+                           [(k, 0) if call.lower else (0, k), (0, 0)])  # fmt: skip
+            rows.append(reduction.Sum(arithmetic.Mul(left, moved), [-1]))
+        return elementwise.Neg(stack(rows, -2)), of_rhs
+    product = matmul(left, right, adjoint_b=True)
     last = Shape(call.matrix)[-2] - 1
     diagonals = stack([-last, 0] if call.lower else [0, last])
     return MatrixDiagPartV3(elementwise.Neg(product), diagonals, 0, "LEFT_RIGHT"), of_rhs
@@ -81,11 +114,14 @@ def _(rng: SampleGenerator):
     yield Sample(rng.normal(2, 3) + low, rng.normal(3, 2), adjoint=True)
     yield Sample(rng.normal(2, 3) + high, rng.normal(3, 2), lower=False, adjoint=True)
     yield Sample(rng.normal(2, 2, 3) + low, rng.normal(2, 3, 1))
+    yield Sample(rng.normal(2, 4) + low, rng.normal(1, 4, 2), differentiable=False)
     yield Sample(rng.normal(2, 3), rng.normal(4, 2), raises=InvalidArgumentError)
 
 
 @BandedTriangularSolve.reference
 def _(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool):
+    if rhs.ndim > matrix.ndim:
+        return np.stack([_solved(matrix, r, lower, adjoint) for r in rhs])
     if matrix.ndim > 2:
         return np.stack([_solved(m, r, lower, adjoint) for m, r in zip(matrix, rhs, strict=True)])
     return _solved(matrix, rhs, lower, adjoint)

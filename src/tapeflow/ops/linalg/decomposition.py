@@ -94,6 +94,7 @@ def _(rng: SampleGenerator):
     # Only the lower triangle counts, and its gradient is spread over both: not what finite differences see.
     yield Sample(_positive_definite(rng.normal(3, 3)), differentiable=False)
     yield Sample(_positive_definite(rng.normal(2, 2, 2)), differentiable=False)
+    yield Sample(_positive_definite(rng.normal(2, 70, 70)), differentiable=False)  # of several blocks
     yield Sample(rng.normal(0, 2, 2))
     yield Sample(np.stack([-np.eye(1), np.eye(1)]), expect=np.array([[[np.nan]], [[1.0]]]))
     yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)

@@ -77,6 +77,7 @@ def _(rng: SampleGenerator):
     yield Sample(well_conditioned(rng.normal(3, 3)))
     yield Sample(well_conditioned(rng.normal(2, 2, 2)), adjoint=True)
     yield Sample(rng.normal(0, 2, 2))
+    yield Sample(well_conditioned(rng.normal(45, 45) / 5), adjoint=True, differentiable=False)  # of several blocks
     yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
     yield Sample(rng.normal(3), raises=InvalidArgumentError)

@@ -103,6 +103,8 @@ def _permutation(p: Any, kind: DType):
 
 
 def _unpermuted(x: Tensor, p: Tensor):
+    if p.shape.rank == 1:
+        return gather(x, transposing.invert_permutation(p), axis=0)
     return matmul(_permutation(p, x.dtype), x, transpose_a=True)
 
 
@@ -110,6 +112,7 @@ def _unpermuted(x: Tensor, p: Tensor):
 def _(rng: SampleGenerator):
     yield Sample(rng.normal(3, 3))
     yield Sample(rng.normal(2, 2, 2), output_idx_type=dtypes.int64)
+    yield Sample(rng.normal(2, 70, 70), differentiable=False)  # of several blocks
     yield Sample(np.zeros((2, 2)), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), raises=InvalidArgumentError)
 
@@ -244,7 +247,7 @@ def lu_solve(
     array([[1.],
            [1.]], dtype=float32)>
     """
-    lower_upper, perm = _checked(lower_upper, perm, validate_args)
+    lower_upper, order = _checked(lower_upper, perm, validate_args)
     rhs = convert_to_tensor(rhs, dtype=lower_upper.dtype)
     if rhs.shape.rank is not None and rhs.shape.rank < 2:
         raise ValueError("Input `rhs` must have at least 2 dimensions.")
@@ -260,9 +263,11 @@ def lu_solve(
         ]
         with control_dependencies([check for check in checks if check is not None]):
             rhs = identity(rhs)
-    lower, upper = _triangles(lower_upper)
-    ordered = matmul(_permutation(perm, rhs.dtype), rhs)
-    return MatrixTriangularSolve(upper, MatrixTriangularSolve(lower, ordered, True), False)
+    plain = order.shape.rank == 1 and rhs.shape.rank is not None
+    ordered = gather(rhs, order, axis=-2) if plain else matmul(_permutation(order, rhs.dtype), rhs)
+    # Of each triangle the other is not read.
+    lower = MatrixSetDiag(lower_upper, arithmetic.AddV2(arithmetic.Mul(MatrixDiagPart(lower_upper), 0), 1))
+    return MatrixTriangularSolve(lower_upper, MatrixTriangularSolve(lower, ordered, True), False)
 
 
 @api("linalg.lu_matrix_inverse")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,10 @@ def _(call: GradientCall, dy: Tensor):
 def _(rng: SampleGenerator):
     yield Sample(well_conditioned(rng.normal(3, 3)), rng.normal(3, 2))
     yield Sample(well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 2, 1), adjoint=True)
+    for adjoint in (False, True):  # of several blocks
+        large = well_conditioned(rng.normal(2, 45, 45) / 5)
+        yield Sample(large, rng.normal(2, 45, 19), adjoint=adjoint, differentiable=False)
+    yield Sample(np.zeros((0, 2, 2)), np.zeros((0, 2, 3)), differentiable=False)
     yield Sample(np.zeros((2, 2)), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
@@ -195,14 +200,19 @@ def MatrixTriangularSolve(xp: ModuleType, matrix: Array, rhs: Array, lower: bool
     return solve_triangular(xp, matrix, rhs, lower, adjoint)
 
 
-def solve_triangular(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
-    _check_equations(matrix, rhs)
+def broadcast_batch(matrix: Array, rhs: Array) -> tuple[int, ...]:
+    """The batch dimensions of both. Raises InvalidArgumentError where they do not fit."""
     try:
-        batch = np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
+        return np.broadcast_shapes(matrix.shape[:-2], rhs.shape[:-2])
     except ValueError:
         raise invalid(
             f"Incompatible batch shapes: {shape_text(matrix.shape)} vs. {shape_text(rhs.shape)}"
         ) from None
+
+
+def solve_triangular(xp: ModuleType, matrix: Array, rhs: Array, lower: bool, adjoint: bool):
+    _check_equations(matrix, rhs)
+    batch = broadcast_batch(matrix, rhs)
     a, b = wide(matrix), wide(rhs)
     a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
     b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
@@ -233,6 +243,10 @@ def _(rng: SampleGenerator):
     yield Sample(well_conditioned(rng.normal(2, 2, 2)), rng.normal(2, 1), lower=False)
     yield Sample(well_conditioned(rng.normal(3, 3)), rng.normal(2, 3, 1), adjoint=True)
     yield Sample(well_conditioned(rng.normal(2, 2)), rng.normal(2, 1), lower=False, adjoint=True)
+    yield Sample(well_conditioned(rng.normal(2, 2)), rng.normal(3, 2, 1))
+    for lower, adjoint in itertools.product((False, True), repeat=2):  # of several blocks
+        large = well_conditioned(rng.normal(2, 75, 75) / 8)
+        yield Sample(large, rng.normal(2, 75, 19), lower=lower, adjoint=adjoint, differentiable=False)
     yield Sample(rng.normal(2, 3), rng.normal(2, 1), raises=InvalidArgumentError)
     yield Sample(rng.normal(2, 2), rng.normal(3, 1), raises=InvalidArgumentError)
 

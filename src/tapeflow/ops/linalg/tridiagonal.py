@@ -152,43 +152,30 @@ def TridiagonalSolve(
 ):
     if diagonals.ndim < 2 or diagonals.shape[-2] != 3:
         raise invalid(f"Expected 3 diagonals got {shape_text(diagonals.shape)}")
+    if diagonals.ndim != rhs.ndim:
+        raise invalid("All input tensors must have the same rank.")
+    if diagonals.shape[:-2] != rhs.shape[:-2]:
+        raise invalid("All input tensors must have the same outer dimensions.")
     check(diagonals.shape[-1], rhs, diagonals)
+    if perturb_singular and not partial_pivoting:
+        raise invalid("Setting perturb_singular requires also setting partial_pivoting.")
+    if xp is np and partial_pivoting:
+        return _with_exchanges(diagonals, rhs, perturb_singular)
     if perturb_singular:
-        if not partial_pivoting:
-            raise invalid("Setting perturb_singular requires also setting partial_pivoting.")
-        if xp is not np:
-            raise UnimplementedError(None, None, "TridiagonalSolve with perturb_singular cannot be compiled")
-        return _perturbed(diagonals, rhs)
+        raise UnimplementedError(None, None, "TridiagonalSolve with perturb_singular cannot be compiled")
     above, main, below = (diagonals[..., i, :] for i in range(3))
-    n = main.shape[-1]
     if not partial_pivoting:
         return _without_pivoting(xp, above, main, below, rhs)
     dense = (
-        xp.eye(n) * main[..., None]
-        + xp.eye(n, k=1) * above[..., None]
-        + xp.eye(n, k=-1) * below[..., None]
+        xp.eye(main.shape[-1]) * main[..., None]
+        + xp.eye(main.shape[-1], k=1) * above[..., None]
+        + xp.eye(main.shape[-1], k=-1) * below[..., None]
     )
-    try:
-        x = xp.linalg.solve(dense, rhs).astype(rhs.dtype)
-        # NumPy raises where JAX answers with infinities.
-        return x if xp is np else xp.where(xp.isfinite(x).all((-2, -1), keepdims=True), x, xp.nan)
-    except np.linalg.LinAlgError:
-        return np.stack([_solved(a, b) for a, b in zip(_rows(dense), _rows(rhs))]).reshape(rhs.shape)
+    x = xp.linalg.solve(dense, rhs).astype(rhs.dtype)
+    return xp.where(xp.isfinite(x).all((-2, -1), keepdims=True), x, xp.nan)
 
 
 TridiagonalSolve.batching(batching.leading(least=[2, 1]))
-
-
-def _rows(x):
-    return x.reshape(-1, *x.shape[-2:])
-
-
-def _solved(dense, rhs):
-    """The solution of one equation of a batch in which not all have one."""
-    try:
-        return np.linalg.solve(dense, rhs).astype(rhs.dtype)
-    except np.linalg.LinAlgError:
-        return np.full_like(rhs, np.nan)
 
 
 def _without_pivoting(xp, above, main, below, rhs):
@@ -210,16 +197,20 @@ def _without_pivoting(xp, above, main, below, rhs):
     return xp.where(regular[..., None, None], x, xp.nan).astype(rhs.dtype)
 
 
-def _perturbed(diagonals, rhs):
+def _with_exchanges(diagonals, rhs, perturb: bool):
     out = np.empty_like(rhs)
     with np.errstate(all="ignore"):
         for at in np.ndindex(rhs.shape[:-2]):
-            out[at] = _one_perturbed(diagonals[at], rhs[at])
+            bands, x = _eliminated(diagonals[at], rhs[at])
+            if perturb or (bands[0] != 0).all():
+                out[at] = _substituted(bands, x, perturb)
+            else:
+                out[at] = np.nan
     return out
 
 
-def _one_perturbed(diagonals, rhs):
-    """The solution of one equation, whose pivots grow until no element of it overflows (LAPACK's lagtf and lagts)."""
+def _eliminated(diagonals, rhs):
+    """The main diagonal and the two above it after Gauss's elimination, and the right sides (LAPACK's lagtf)."""
     above, main, below = (np.array(d) for d in diagonals)
     x, n = np.array(rhs), len(main)
     above[-1:] = 0
@@ -236,7 +227,13 @@ def _one_perturbed(diagonals, rhs):
         if k < n - 2:
             second[k], above[k + 1] = above[k + 1], -factor * above[k + 1]
         x[[k, k + 1]] = x[k + 1], x[k] - factor * x[k + 1]
-    limits = np.finfo(main.dtype)
+    return (main, above, second), x
+
+
+def _substituted(bands: Sequence[np.ndarray], x: np.ndarray, perturb: bool):
+    """The solution; with `perturb`, pivots grow until no element of it overflows (LAPACK's lagts)."""
+    main, above, second = bands
+    limits, n = np.finfo(main.dtype), len(main)
     largest = max((np.abs(d).max() for d in (main, above, second) if n), default=0)
     for k in reversed(range(n)):
         value, pivot = x[k], main[k]
@@ -250,7 +247,7 @@ def _one_perturbed(diagonals, rhs):
         else:
             step = np.copysign(step, pivot)
         # A quotient overflows where the pivot is smaller than the number by more than the range of such numbers.
-        while pivot == 0 or (np.abs(value) * limits.tiny > abs(pivot)).any():
+        while perturb and (pivot == 0 or (np.abs(value) * limits.tiny > abs(pivot)).any()):
             pivot, step = pivot + step, step * 2
         x[k] = value / pivot
     return x
@@ -283,6 +280,12 @@ def _(rng):
     yield Sample(rng.normal(3, 4) + np.array([[0], [4], [0]]), rng.normal(4, 2))
     yield Sample(rng.normal(2, 3, 3) + np.array([[0], [4], [0]]), rng.normal(2, 3, 1))
     singular = np.zeros((3, 2))
+    # Rows change places: some, all of them, and where a pivot is zero.
+    yield Sample(rng.normal(2, 3, 7) + np.array([[1], [0], [0]]), rng.normal(2, 7, 3))
+    yield Sample(np.array([[5.0, 4, 3, 0], [0, 1, 0, 2], [0, 3, 4, 5]]), rng.normal(4, 2))
+    yield Sample(np.zeros((3, 0)), np.zeros((0, 2)), expect=np.zeros((0, 2)), differentiable=False)
+    yield Sample(rng.normal(2, 3, 4), rng.normal(1, 4, 2), raises=InvalidArgumentError)
+    yield Sample(rng.normal(3, 4), rng.normal(1, 4, 2), raises=InvalidArgumentError)
     yield Sample(
         singular, np.ones((2, 1)), expect=np.full((2, 1), np.nan), differentiable=False
     )
@@ -303,15 +306,6 @@ def _(rng):
 
 @TridiagonalSolve.reference
 def _(diagonals: np.ndarray, rhs: np.ndarray, partial_pivoting: bool, perturb_singular: bool):
-    """Thomas's algorithm."""
-    x = rhs.copy()
-    a, b, c = (diagonals[..., i, :].copy() for i in range(3))
-    n = b.shape[-1]
-    for i in range(1, n):
-        w = c[..., i] / b[..., i - 1]
-        b[..., i] -= w * a[..., i - 1]
-        x[..., i, :] -= w[..., None] * x[..., i - 1, :]
-    x[..., n - 1, :] /= b[..., n - 1, None]
-    for i in range(n - 2, -1, -1):
-        x[..., i, :] = (x[..., i, :] - a[..., i, None] * x[..., i + 1, :]) / b[..., i, None]
-    return x
+    """By dense matrices."""
+    x = [np.linalg.solve(_dense(*d), b) for d, b in zip(*(v.reshape(-1, *v.shape[-2:]) for v in (diagonals, rhs)))]
+    return np.stack(x).reshape(rhs.shape)

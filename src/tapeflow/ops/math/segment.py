@@ -138,6 +138,7 @@ def _sorted_samples(rng: SampleGenerator):
     yield Sample(rng.normal(4, 3), np.array([0, 0, 1, 3]))
     yield Sample(rng.normal(3), np.array([1, 2, 2], np.int64))
     yield Sample(rng.normal(0, 2), np.zeros(0, np.int32))
+    yield Sample(rng.normal(33), np.repeat([0, 2, 3], [21, 1, 11]), differentiable=False)
     yield Sample(rng.normal(3), np.array([1, 0, 2]), raises=InvalidArgumentError)
     yield Sample(rng.normal(3), np.array([-1, 0, 2]), raises=InvalidArgumentError)
     yield Sample(rng.normal(1), np.array([2**63 - 1]), raises=InvalidArgumentError)

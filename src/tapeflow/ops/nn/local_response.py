@@ -48,7 +48,9 @@ def LRN(xp: ModuleType, input: Array, depth_radius: int, bias: float, alpha: flo
     kind = np.result_type(input.dtype, np.float32).type
     x = input.astype(kind)
     energy = xp.square(x) @ _band(x.shape[-1], depth_radius, kind)
-    return (x * (kind(bias) + kind(alpha) * energy) ** kind(-beta)).astype(input.dtype)
+    base = kind(bias) + kind(alpha) * energy
+    scaled = x / xp.sqrt(base) if beta == 0.5 else x * base ** kind(-beta)
+    return scaled.astype(input.dtype)
 
 
 LRN.batching(batching.folded())

@@ -1,8 +1,8 @@
 """Triangular equations, LU factors and the Schur form, of stacks of matrices.
 
 NumPy has none of them. The algorithms are those of G. H. Golub and C. F. Van Loan, Matrix Computations, 4th edition:
-3.1 (substitution), 3.4 (LU with partial pivoting), 7.5 (the shifted QR algorithm). The first two work on blocks, so
-that most of the arithmetic is matrix products.
+3.1 (substitution) and 3.4 (LU with partial pivoting). They work on blocks, so that most of the arithmetic is matrix
+products. The Schur form is native.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
+from tapeflow import _native
+
 _BLOCK = 32
-_MOST_ITERATIONS = 30  # of the QR algorithm, for each eigenvalue
 
 
 def solve_triangular(a: np.ndarray, b: np.ndarray, lower: bool):
@@ -58,74 +59,14 @@ def lu(a: np.ndarray):
     return packed.reshape(a.shape), order.reshape(a.shape[:-1])
 
 
-def _reflector(x: np.ndarray):
-    """The unit vector v with (1 - 2 v v^H) x along the first axis; None for a zero x."""
-    norm = np.linalg.norm(x)
-    if norm == 0:
-        return None
-    v = x.copy()
-    v[0] += norm if x[0] == 0 else norm * x[0] / abs(x[0])
-    return v / np.linalg.norm(v)
-
-
-def _hessenberg(a: np.ndarray):
-    """(H, Q) with a = Q H Q^H and H zero below its first subdiagonal."""
-    h, q = a.copy(), np.eye(len(a), dtype=a.dtype)
-    for k in range(len(a) - 2):
-        v = _reflector(h[k + 1 :, k])
-        if v is not None:
-            h[k + 1 :] -= 2 * np.outer(v, v.conj() @ h[k + 1 :])
-            h[:, k + 1 :] -= 2 * np.outer(h[:, k + 1 :] @ v, v.conj())
-            q[:, k + 1 :] -= 2 * np.outer(q[:, k + 1 :] @ v, v.conj())
-        h[k + 2 :, k] = 0
-    return h, q
-
-
-def _shift(corner: np.ndarray):
-    """The eigenvalue of a 2 by 2 matrix that is next to its last element (Wilkinson)."""
-    (a, b), (c, d) = corner
-    half = (a - d) / 2
-    root = np.sqrt(half * half + b * c)
-    return min(d + half + root, d + half - root, key=lambda value: abs(value - d))
-
-
-def _rotation(x, y):
-    """The unitary matrix that turns (x, y) into (r, 0)."""
-    norm = np.hypot(abs(x), abs(y))
-    return np.array([[x.conjugate(), y.conjugate()], [-y, x]]) / norm if norm else np.eye(2, dtype=complex)
-
-
 def schur(a: np.ndarray):
     """(T, Q) with a = Q T Q^H, T upper triangular and Q unitary, of one complex matrix.
 
     Raises np.linalg.LinAlgError where the iteration does not converge.
     """
-    t, q = _hessenberg(a.astype(np.complex128))
+    t, q = np.array(a, np.complex128, order="C"), np.eye(len(a), dtype=np.complex128)
     if not np.isfinite(t).all():
         raise np.linalg.LinAlgError("not finite")
-    eps, end, tries = np.finfo(float).eps, len(t) - 1, 0
-    while end > 0:
-        diagonal = np.abs(np.diagonal(t))
-        small = np.abs(np.diagonal(t, -1)) <= eps * (diagonal[1:] + diagonal[:-1])
-        below = np.flatnonzero(small[:end])
-        start = int(below[-1]) + 1 if below.size else 0
-        t[range(1, start + 1), range(start)] = np.where(small[:start], 0, t[range(1, start + 1), range(start)])
-        if start == end:
-            end, tries = end - 1, 0
-            continue
-        tries += 1
-        if tries > _MOST_ITERATIONS:
-            raise np.linalg.LinAlgError("the QR algorithm did not converge")
-        exceptional = tries % 10 == 0
-        shift = t[end, end] + abs(t[end, end - 1]) if exceptional else _shift(t[end - 1 : end + 1, end - 1 : end + 1])
-        t[range(start, end + 1), range(start, end + 1)] -= shift
-        turns = []
-        for k in range(start, end):
-            turn = _rotation(t[k, k], t[k + 1, k])
-            t[k : k + 2, k:] = turn @ t[k : k + 2, k:]
-            turns.append(turn.conj().T)
-        for k, turn in zip(range(start, end), turns, strict=True):
-            t[: k + 2, k : k + 2] = t[: k + 2, k : k + 2] @ turn
-            q[:, k : k + 2] = q[:, k : k + 2] @ turn
-        t[range(start, end + 1), range(start, end + 1)] += shift
-    return np.triu(t), q
+    if not _native.schur(t, q):
+        raise np.linalg.LinAlgError("the QR algorithm did not converge")
+    return t, q

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.ops.numeric.factorizations import schur
 
 # The coefficients of the numerator of the Pade approximation [13/13] of exp, and the norm up to which it is exact.
@@ -54,15 +55,10 @@ def expm(a: np.ndarray):
 
 
 def _triangular_root(t: np.ndarray):
-    """The principal square root of an upper triangular matrix, column by column."""
-    root = np.zeros_like(t)
-    diagonal = np.sqrt(np.diagonal(t))
-    for j in range(len(t)):
-        root[j, j] = diagonal[j]
-        for i in range(j - 1, -1, -1):
-            rest = t[i, j] - root[i, i + 1 : j] @ root[i + 1 : j, j]
-            below = diagonal[i] + diagonal[j]
-            root[i, j] = 0 if rest == 0 else rest / below
+    """The principal square root of an upper triangular matrix."""
+    t = np.ascontiguousarray(t, np.complex128)
+    root = np.empty_like(t)
+    _native.triangular_root(root, t)
     return root
 
 
@@ -83,13 +79,20 @@ def _triangular_log(t):
     return np.triu(value)
 
 
-def _by_schur_form(function: Callable[..., Any], a: np.ndarray):
-    """`function` of each matrix of a stack; NaN where a matrix is not finite, or a real one has no real result."""
+def _by_schur_form(function: Callable[..., Any], scalar: np.ufunc, a: np.ndarray):
+    """`function` of each matrix of a stack, `scalar` being that of numbers.
+
+    NaN where a matrix is not finite, or a real one has no real result.
+    """
     out = np.full(a.shape, np.nan, np.complex128)
     for at in np.ndindex(a.shape[:-2]):
         if np.isfinite(a[at]).all():
-            t, q = schur(a[at])
-            out[at] = q @ function(t) @ q.conj().T
+            if np.array_equal(a[at], a[at].conj().T):  # the form is diagonal
+                t, q = np.linalg.eigh(_double(a[at]))
+                out[at] = q * scalar(t.astype(np.complex128)) @ q.conj().T
+            else:
+                t, q = schur(a[at])
+                out[at] = q @ function(t) @ q.conj().T
             if a.dtype.kind != "c" and np.abs(out[at].imag).max(initial=0) > 1e-8 * np.abs(out[at]).max(initial=0):
                 out[at] = np.nan
     return (out if a.dtype.kind == "c" else out.real).astype(a.dtype)
@@ -97,9 +100,9 @@ def _by_schur_form(function: Callable[..., Any], a: np.ndarray):
 
 def sqrtm(a: np.ndarray):
     """The principal square roots of matrices of shape (..., n, n)."""
-    return _by_schur_form(_triangular_root, a)
+    return _by_schur_form(_triangular_root, np.sqrt, a)
 
 
 def logm(a: np.ndarray):
     """The principal logarithms of complex matrices of shape (..., n, n)."""
-    return _by_schur_form(_triangular_log, a)
+    return _by_schur_form(_triangular_log, np.log, a)

@@ -44,11 +44,18 @@ def nudged(xp: ModuleType, low: Any, high: Any, num_bits: int, narrow_range: boo
 
 def _rounded(xp: ModuleType, x: Array, low: Any, high: Any, num_bits: int, narrow_range: bool):
     bottom, top, step = nudged(xp, low, high, num_bits, narrow_range)
+    empty = (xp.asarray(low) == 0) & (xp.asarray(high) == 0)  # a range of nothing is all zero
+    if xp is not np:
+        out = xp.floor((xp.clip(x, bottom, top) - bottom) / step + np.float32(0.5)) * step + bottom
+        return xp.where(empty, 0, out).astype(np.float32)
     with np.errstate(all="ignore"):
-        clamped = xp.clip(x, bottom, top) - bottom
-        out = xp.floor(clamped / step + np.float32(0.5)) * step + bottom
-    # A range of nothing is all zero.
-    return xp.where((xp.asarray(low) == 0) & (xp.asarray(high) == 0), 0, out).astype(np.float32)
+        out = np.asarray(np.clip(x, bottom, top), np.float32)
+        for ufunc, value in ((np.subtract, bottom), (np.divide, step), (np.add, np.float32(0.5))):
+            ufunc(out, value, out=out)
+        np.floor(out, out=out)
+        out *= step
+        out += bottom
+    return np.where(empty, np.float32(0), out) if empty.any() else out
 
 
 def _inside(xp: ModuleType, x: Array, low: TensorLike, high: TensorLike, num_bits: int, narrow_range: bool):

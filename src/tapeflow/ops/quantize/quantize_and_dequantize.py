@@ -95,7 +95,8 @@ def _quantized(
         steps = numbers * scale.astype(wide)
         whole = xp.floor(steps + wide(0.5)) if round_mode == "HALF_UP" else xp.rint(steps)
         out = whole * step
-    return xp.where((low == 0) & (high == 0), 0, out).astype(x.dtype)
+    empty = (low == 0) & (high == 0)
+    return (xp.where(empty, 0, out) if xp is not np or empty.any() else out).astype(x.dtype)
 
 
 @op("QuantizeAndDequantizeV2", "input: T, input_min: T, input_max: T -> output: T",

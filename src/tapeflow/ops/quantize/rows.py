@@ -42,8 +42,9 @@ def _plain(values: Any):
     return values.view(_storage(values.dtype)) if values.dtype.names else values
 
 
-def _round_away(x: np.ndarray):
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+def _round_away(x: Any):
+    out = np.asarray(np.abs(x) + np.float32(0.5))
+    return np.copysign(np.floor(out, out=out), x, out=out)
 
 
 def _spread(values, rank, axis):
@@ -120,8 +121,10 @@ def _dequantized_rule(call: ShapeCall) -> list[shapes.Shape]:
 def _combined(x, low, high, limits):
     steps = np.float32(float(limits.max) - float(limits.min))
     half = 0.0 if limits.min == 0 else np.float32((float(limits.max) - float(limits.min) + 1) / 2)
-    out = (np.clip(x, low, high) - low) * (steps / (high - low)) - np.float32(half)
-    return _round_away(out.astype(np.float32))
+    out = np.asarray(np.clip(x, low, high) - low, np.float32)
+    out *= steps / (high - low)
+    out -= np.float32(half)
+    return _round_away(out)
 
 
 def _first(x, low, high, limits):
@@ -175,7 +178,10 @@ def QuantizeV2(
             out = np.rint(scaled) if round_mode == "HALF_TO_EVEN" else _round_away(scaled)
         else:
             out = (_combined if mode == "MIN_COMBINED" else _first)(input, low, high, limits)
-        out = np.clip(np.nan_to_num(out.astype(np.float64)), limits.min, limits.max)
+        wide = np.float64 if limits.max > 2**24 else out.dtype  # what holds the limits exactly
+        out = np.clip(out.astype(wide, copy=False), limits.min, limits.max)
+        if np.isnan(out).any():
+            out = np.where(np.isnan(out), 0, out)
     quantized = out.astype(_storage(T)).view(T.as_numpy_dtype)
     ranges = [np.float32(r).reshape(g.shape) for r, g in ((low, min_range), (high, max_range))]
     return quantized.reshape(input.shape), *ranges

@@ -26,6 +26,8 @@ from tapeflow.ops.validate import InvalidArgumentError, invalid, shape_text
 
 _TYPES = (dtypes.float64, dtypes.float32, dtypes.float16, dtypes.int32, dtypes.int64)
 
+_PORTION = 1 << 15  # numbers that are drawn at once
+
 # What Stirling's approximation of log(k!) lacks, for k up to 9.
 _TAILS = (
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
@@ -33,70 +35,73 @@ _TAILS = (
 )  # fmt: skip
 
 
-def _tail(k: float) -> float:
-    if k <= 9:
-        return _TAILS[int(k)]
+def _tail(k: np.ndarray):
     square = (k + 1) * (k + 1)
-    return (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)
+    small = np.take(_TAILS, np.clip(k, 0, 9).astype(int))
+    return np.where(k <= 9, small, (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1))
 
 
-def _by_waiting(count: float, prob: float, random: philox.Doubles) -> float:
+def _by_waiting(count: np.ndarray, prob: np.ndarray, g: philox.Philox, starts: np.ndarray):
     """For few successes: how many geometric waiting times fit into `count` trials."""
-    waited, successes = 0.0, 0
-    scale = math.log1p(-prob)
-    while True:
-        u = random.uniform()
-        waited += math.ceil(math.log(u) / scale) if u > 0 else math.inf
-        if waited > count:
-            return float(successes)
-        successes += 1
+    waited, successes = np.zeros(len(count)), np.zeros(len(count))
+    scale, left, block = np.log1p(-prob), np.arange(len(count)), 0
+    while left.size:
+        drawn = philox.double_pairs(g, starts[left] + np.uint64(block))
+        for u in (0, 1):
+            waited[left] += np.ceil(np.log(drawn[:, u]) / scale[left])
+            fits = waited[left] <= count[left]
+            left, drawn = left[fits], drawn[fits]
+            successes[left] += 1
+        block += 1
+    return successes
 
 
-def _by_rejection(count: float, prob: float, random: philox.Doubles) -> float:
+def _by_rejection(count: np.ndarray, prob: np.ndarray, g: philox.Philox, starts: np.ndarray):
     """Hörmann, "The generation of binomial random variates", 1993: transformed rejection."""
-    deviation = math.sqrt(count * prob * (1 - prob))
+    out, left, block = np.empty(len(count)), np.arange(len(count)), 0
+    while left.size:
+        drawn = philox.double_pairs(g, starts[left] + np.uint64(block))
+        k, good = _try(count[left], prob[left], drawn[:, 0] - 0.5, drawn[:, 1])
+        out[left[good]] = k[good]
+        left = left[~good]
+        block += 1
+    return out
+
+
+def _try(count: np.ndarray, prob: np.ndarray, u: np.ndarray, v: np.ndarray):
+    """(k, whether to take it): one step of the rejection."""
+    deviation = np.sqrt(count * prob * (1 - prob))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * prob
-    centre = count * prob + 0.5
     odds = prob / (1 - prob)
     alpha = (2.83 + 5.1 / b) * deviation
-    m = math.floor((count + 1) * prob)
-    while True:
-        u, v = random.uniform() - 0.5, random.uniform()
-        us = 0.5 - abs(u)
-        if us == 0:
-            continue
-        k = math.floor((2 * a / us + b) * u + centre)
-        if us >= 0.07 and v <= 0.92 - 4.2 / b:
-            return float(k)
-        if k < 0 or k > count:
-            continue
-        left = math.log(v * alpha / (a / (us * us) + b)) if v > 0 else -math.inf
-        right = (
-            (m + 0.5) * math.log((m + 1) / (odds * (count - m + 1)))
-            + (count + 1) * math.log((count - m + 1) / (count - k + 1))
-            + (k + 0.5) * math.log(odds * (count - k + 1) / (k + 1))
-            + _tail(m) + _tail(count - m) - _tail(k) - _tail(count - k)
-        )  # fmt: skip
-        if left <= right:
-            return float(k)
+    m = np.floor((count + 1) * prob)
+    us = 0.5 - np.abs(u)
+    k = np.floor((2 * a / us + b) * u + (count * prob + 0.5))
+    left = np.log(v * alpha / (a / (us * us) + b))
+    right = (
+        (m + 0.5) * np.log((m + 1) / (odds * (count - m + 1)))
+        + (count + 1) * np.log((count - m + 1) / (count - k + 1))
+        + (k + 0.5) * np.log(odds * (count - k + 1) / (k + 1))
+        + _tail(m) + _tail(count - m) - _tail(k) - _tail(count - k)
+    )  # fmt: skip
+    surely = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
+    return k, (us != 0) & (surely | (k >= 0) & (k <= count) & (left <= right))
 
 
-def _draw(count, prob, g: philox.Philox, place: int) -> float:
-    """One number, the `place`-th of a result; `count` and `prob` are scalars of one NumPy dtype."""
-    if not count > 0 or prob <= 0:
-        return 0.0
-    if prob >= 1:
-        return float(count)
-    if np.isnan(prob):
-        return math.nan
-    turned = prob > 0.5
-    p = type(prob)(1) - prob if turned else prob
-    if count * p >= 10:
-        k = _by_rejection(float(count), float(p), philox.Doubles(g.skip(256 * place)))
-    else:
-        k = _by_waiting(float(count), float(p), philox.Doubles(g.skip(42 * place)))
-    return float(count) - k if turned else k
+def _draw(count: np.ndarray, prob: np.ndarray, g: philox.Philox, place: np.ndarray):
+    """Numbers at these places of a result; `count` and `prob` are of one NumPy dtype."""
+    p = np.where(prob > 0.5, 1 - prob, prob)
+    real = (count > 0) & (prob > 0) & (prob < 1)
+    if not np.isfinite(count[real]).all():
+        raise invalid("counts must be finite")
+    many, out = count * p >= 10, np.full(len(count), np.nan)
+    count, p = count.astype(np.float64), p.astype(np.float64)
+    for at, draw, stretch in ((real & many, _by_rejection, 256), (real & ~many, _by_waiting, 42)):
+        out[at] = draw(count[at], p[at], g, place[at].astype(np.uint64) * np.uint64(stretch))
+    out = np.where(prob > 0.5, count - out, out)
+    out = np.where(prob >= 1, count, out)
+    return np.where(~(count > 0) | (prob <= 0), 0, out)
 
 
 def _layout(shape: ShapeLike, counts: Any, probs: Any):
@@ -116,10 +121,13 @@ def _layout(shape: ShapeLike, counts: Any, probs: Any):
 
 
 def _numbers(g: philox.Philox, sizes: Sequence[int], samples: int, counts: Any, probs: Any, dtype: DType):
-    out = np.empty((samples, counts.size))
-    for b in range(counts.size):
-        for s in range(samples):
-            out[s, b] = _draw(counts[b], probs[b], g, b * samples + s)
+    # In the order in which they are drawn: all samples of a pair of parameters after each other.
+    out = np.empty(counts.size * samples)
+    with np.errstate(all="ignore"):
+        for start in range(0, out.size, _PORTION):
+            place = np.arange(start, min(start + _PORTION, out.size))
+            out[place] = _draw(counts[place // samples], probs[place // samples], g, place)
+    out = out.reshape(-1, samples).T if samples else out
     if dtype.is_integer:
         out = np.where(np.isnan(out), 0, out)
     return out.reshape(sizes).astype(dtype.as_numpy_dtype)

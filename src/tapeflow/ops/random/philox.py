@@ -94,6 +94,12 @@ def _unit_double(x0: np.ndarray, x1: np.ndarray) -> np.ndarray:
     return (bits | np.uint64(1023 << 52)).view(np.float64) - 1.0
 
 
+def double_pairs(g: Philox, offsets: np.ndarray) -> np.ndarray:
+    """Doubles of [0, 1), two from each block at these uint64 `offsets`, in the order in which `Doubles` draws."""
+    words = _blocks(g, offsets)
+    return _unit_double(words[:, [2, 0]], words[:, [3, 1]])
+
+
 def uniform(g: Philox, count: int, dtype: np.dtype) -> np.ndarray:
     """`count` numbers of [0, 1)."""
     if dtype == np.float64:

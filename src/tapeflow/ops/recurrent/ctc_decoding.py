@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, TensorLike
@@ -112,98 +112,6 @@ def _(inputs: np.ndarray, lengths: np.ndarray, merge_repeated: bool, blank_index
     return (*_sparse_rows(rows), np.array(score))
 
 
-class _Beam:
-    """A label sequence, and the log-probability of having seen it after some frames.
-
-    `total` counts alignments of every end, `blank` those that end in a blank, `label` those in the last label;
-    `old_...` are those of one frame earlier. An inactive beam has a total of -inf.
-    """
-
-    __slots__ = ("blank", "children", "label", "old_blank", "old_total", "parent", "symbol", "total")
-
-    def __init__(self, parent: _Beam | None, symbol: int) -> None:
-        self.parent, self.symbol = parent, symbol
-        self.children: dict[int, _Beam] = {}
-        self.forget()
-        self.old_total = self.old_blank = -math.inf
-
-    def forget(self) -> None:
-        self.total = self.blank = self.label = -math.inf
-
-    def sequence(self, merge_repeated: bool) -> list[int]:
-        out: list[int] = []
-        before = -1
-        node = self
-        while node.parent is not None:
-            if not merge_repeated or node.symbol != before:
-                out.append(node.symbol)
-            before = node.symbol
-            node = node.parent
-        return out[::-1]
-
-
-def _add(a: float, b: float) -> float:
-    """log(exp(a) + exp(b))."""
-    if a < b:
-        a, b = b, a
-    return a if b == -math.inf else a + math.log1p(math.exp(b - a))
-
-
-def _step(beams: list[_Beam], log_p: list[float], blank: int, width: int) -> list[_Beam]:
-    """The beams after one more frame, the best first."""
-    for beam in beams:
-        beam.old_total, beam.old_blank = beam.total, beam.blank
-    for beam in beams:
-        parent = beam.parent
-        if parent is not None:
-            if parent.total > -math.inf:
-                came = parent.old_blank if beam.symbol == parent.symbol else parent.old_total
-                beam.label = _add(beam.label, came)
-            beam.label += log_p[beam.symbol]
-        beam.blank = beam.old_total + log_p[blank]
-        beam.total = _add(beam.blank, beam.label)
-    kept = sorted(beams, key=lambda b: -b.total)
-    for beam in beams:
-        if not _would_stay(beam.old_total, kept, width):
-            continue
-        for symbol, score in enumerate(log_p):
-            if symbol == blank:
-                continue
-            child = beam.children.get(symbol)
-            if child is None:
-                child = beam.children[symbol] = _Beam(beam, symbol)
-            elif child.total > -math.inf:
-                continue
-            came = beam.old_blank if symbol == beam.symbol else beam.old_total
-            child.blank = -math.inf
-            child.label = child.total = score + came
-            if not _would_stay(child.total, kept, width):
-                child.old_total = child.old_blank = -math.inf
-                child.forget()
-                continue
-            if len(kept) == width:
-                kept.pop().forget()
-            place = len(kept)
-            while place and kept[place - 1].total < child.total:
-                place -= 1
-            kept.insert(place, child)
-    return kept
-
-
-def _would_stay(total: float, kept: list[_Beam], width: int) -> bool:
-    return total > -math.inf and (len(kept) < width or total > kept[-1].total)
-
-
-def _search(log_p: np.ndarray, blank: int, width: int) -> list[_Beam]:
-    """The best beams for frames [time, classes] of log-probabilities, the best first."""
-    root = _Beam(None, -1)
-    root.total = root.blank = 0.0
-    beams = [root]
-    for frame in log_p.tolist():
-        beams = _step(beams, frame, blank, width)
-    return beams
-
-
 def _beam_rule(call: ShapeCall):
     batch = shapes.with_rank(call.shape(0), 3)[1]
     batch = shapes.same_dimension(batch, shapes.vector_length(call, 1))
@@ -232,12 +140,14 @@ def CTCBeamSearchDecoder(
     rows: list[list[list[int]]] = [[] for _ in range(top_paths)]
     scores = np.zeros((inputs.shape[1], top_paths), inputs.dtype)
     for b, n in enumerate(lengths.tolist()):
-        beams = _search(log_p[:n, b], inputs.shape[2] - 1, beam_width)
-        if len(beams) < top_paths:
+        classes = inputs.shape[2]
+        frames = np.ascontiguousarray(log_p[:n, b], np.float64)
+        found = _native.beam_search(frames, classes, classes - 1, beam_width, top_paths)
+        if len(found) < top_paths:
             raise invalid("Less leaves in the beam search than requested.")
-        for i, beam in enumerate(beams[:top_paths]):
-            rows[i].append(beam.sequence(merge_repeated))
-            scores[b, i] = beam.total
+        for i, (labels, score) in enumerate(found):
+            rows[i].append([k for k, _ in itertools.groupby(labels)] if merge_repeated else labels)
+            scores[b, i] = score
     indices, values, sizes = zip(*(_sparse_rows(r) for r in rows), strict=True)
     return list(indices), list(values), list(sizes), scores
 
@@ -253,6 +163,7 @@ def _(rng: SampleGenerator):
     # Wide enough to keep every sequence, so that the search is exact.
     yield Sample(x, lengths, beam_width=100, top_paths=3, merge_repeated=False)
     yield Sample(x, lengths, beam_width=100, top_paths=2)
+    yield Sample(rng.normal(6, 1, 3), lengths[:1] + 2, beam_width=1000, top_paths=3)
     yield Sample(x, lengths, beam_width=1, top_paths=2, raises=InvalidArgumentError)
     yield Sample(x, np.array([4, 0], np.int32), beam_width=4, top_paths=2, raises=InvalidArgumentError)
     yield Sample(x, lengths[:1], beam_width=4, top_paths=2, raises=FailedPreconditionError)

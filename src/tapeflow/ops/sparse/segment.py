@@ -93,6 +93,7 @@ def _samples(*more):
     def samples(rng: SampleGenerator):
         yield Sample(rng.normal(4, 2), np.array([3, 0, 0]), np.array([0, 0, 2]), *more)
         yield Sample(rng.normal(3), np.array([1], np.int64), np.array([1]), *more)
+        yield Sample(rng.normal(3, 2), np.zeros(0, np.int32), np.zeros(0, np.int64), *more)
         yield Sample(
             rng.normal(3), np.array([0, 7]), np.array([0, 1]), *more, raises=InvalidArgumentError
         )

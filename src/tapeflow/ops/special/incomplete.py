@@ -124,7 +124,7 @@ def _igamma_slope(xp: ModuleType, a: Any, x: Any):
         for at, function, sign in ((upper, "gammaincc", -1), (~upper & ~series, "gammainc", 1)):
             out[at] = sign * _central_difference(getattr(library(np), function), valid_a[at], valid_x[at])
         out[series] = _slope_series(valid_a[series], valid_x[series])
-    return np.where(np.isnan(a + x), np.nan, np.where(inside, out, edge)).astype(kind)
+    return np.where(np.isnan(a) | np.isnan(x), np.nan, np.where(inside, out, edge)).astype(kind)
 
 
 def _central_difference(function: Callable[..., Any], at: np.ndarray, x: np.ndarray):

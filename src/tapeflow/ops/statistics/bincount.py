@@ -51,6 +51,10 @@ def _counted_by_jax(xp: ModuleType, values: Array, size, weights):
 
 
 def _counted(values: np.ndarray, size: int, weights: np.ndarray):
+    if weights.size == 0 or weights.dtype.kind == "f":
+        inside = values if values.max(initial=-1) < size else np.where(values < size, values, size)
+        found = np.bincount(inside, weights if weights.size else None, minlength=size)
+        return found[:size].astype(weights.dtype)
     kept = values < size
     heavy = np.broadcast_to(weights if weights.size else np.ones((), weights.dtype), values.shape)
     out = np.zeros(size, weights.dtype)

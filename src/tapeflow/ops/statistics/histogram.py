@@ -31,8 +31,11 @@ from tapeflow.ops.statistics.bincount import WEIGHTS, checked_size
 
 
 def _bin_of(values: np.ndarray, low: float, high: float, bins: int):
-    place = np.floor((values.astype(np.float64) - low) / (high - low) * bins)
-    return np.clip(place, 0, bins - 1).astype(np.int64)
+    place = values.astype(np.float64)
+    place -= low
+    place /= high - low
+    place *= bins
+    return np.clip(place, 0, bins - 1, out=place).astype(np.int64)
 
 
 def _range_of(value_range: Any, nbins: Any):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tapeflow import _native
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.ops import shapes
@@ -35,6 +36,10 @@ class Taps(NamedTuple):
         fold_at(np.add, out, (np.arange(len(self.places))[:, None], self.places), self.weights)
         return out
 
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places and weights as native helpers take them."""
+        return np.ascontiguousarray(self.places, np.int64), np.ascontiguousarray(self.weights, np.float32)
+
 
 def _apply(xp: ModuleType, image: Array, axis: int, taps: Taps):
     shape = [1] * image.ndim
@@ -48,19 +53,51 @@ def _apply(xp: ModuleType, image: Array, axis: int, taps: Taps):
 
 
 def resized(xp: ModuleType, images, rows: Taps, columns: Taps):
-    wide = images.astype(np.float32)
-    if 0 in (len(rows.places), len(columns.places)) or 0 in wide.shape:
-        return xp.zeros(
-            (wide.shape[0], len(rows.places), len(columns.places), wide.shape[3]), np.float32
-        )
-    return _apply(xp, _apply(xp, wide, 2, columns), 1, rows)
+    shape = (images.shape[0], len(rows.places), len(columns.places), images.shape[3])
+    if xp is np:
+        return sampled(images, np.arange(len(images)), rows, columns, shape)
+    if 0 in shape or 0 in images.shape:
+        return xp.zeros(shape, np.float32)
+    return _apply(xp, _apply(xp, images.astype(np.float32), 2, columns), 1, rows)
+
+
+def sampled(images: Array, owners: Any, rows: Taps, columns: Taps, shape: tuple[int, ...]):
+    """Sample images at other places.
+
+    Args:
+      images: real images [batch, height, width, channels].
+      owners: which image each result is made of.
+      rows, columns: the tables of both axes, [out, taps] for all results or [len(owners), out, taps].
+      shape: that of the results, which are float32.
+    """
+    if 0 in (*shape, *images.shape):
+        return np.zeros(shape, np.float32)
+    out = np.empty(shape, np.float32)
+    tables = 1 if rows.places.ndim == 2 else len(owners)
+    _native.resample(np.ascontiguousarray(images, np.float32), np.ascontiguousarray(owners, np.int64), *rows.arrays(),
+                     *columns.arrays(), out, tables, *images.shape[1:], *shape[1:3])  # fmt: skip
+    return out
+
+
+def spread(grads: Array, owners: Any, rows: Taps, columns: Taps, shape: tuple[int, ...]):
+    """The transpose of `sampled`: what results `grads` add to images of `shape`."""
+    out = np.zeros(shape, np.float32)
+    tables = 1 if rows.places.ndim == 2 else len(owners)
+    if 0 not in (*shape, *grads.shape):
+        _native.spread(out, np.ascontiguousarray(owners, np.int64), *rows.arrays(), *columns.arrays(),
+                       np.ascontiguousarray(grads, np.float32), tables, *shape[1:], *grads.shape[1:3])  # fmt: skip
+    return out
 
 
 def spread_gradient(xp: ModuleType, grads, rows: Taps, columns: Taps, height: int, width: int, dtype):
     """The transpose of `resized`."""
+    n, *sizes, c = grads.shape
+    if xp is np and dtype == np.float32:
+        return spread(grads, np.arange(n), rows, columns, (n, height, width, c))
     exact = np.float64 if dtype == np.float64 else np.float32
-    g = xp.einsum("nijc,iy->nyjc", grads.astype(exact), rows.matrix(height).astype(exact))
-    return xp.einsum("nyjc,jx->nyxc", g, columns.matrix(width).astype(exact)).astype(dtype)
+    down = rows.matrix(height).astype(exact).T @ grads.astype(exact).reshape(n, sizes[0], sizes[1] * c)
+    across = columns.matrix(width).astype(exact).T @ down.reshape(n, height, sizes[1], c)
+    return across.astype(dtype)
 
 
 def checked_images(images, size) -> tuple[int, int]:
@@ -77,6 +114,7 @@ def checked_images(images, size) -> tuple[int, int]:
         raise invalid("input image must be of non-zero size")
     if images.shape[3] == 0:
         raise invalid("image must have at least one channel")
+    np.empty((images.shape[0], height, width, images.shape[3]), np.float32)  # MemoryError before tables of taps are made
     return height, width
 
 
