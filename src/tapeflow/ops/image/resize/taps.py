@@ -114,7 +114,7 @@ def checked_images(images, size) -> tuple[int, int]:
         raise invalid("input image must be of non-zero size")
     if images.shape[3] == 0:
         raise invalid("image must have at least one channel")
-    np.empty((images.shape[0], height, width, images.shape[3]), np.float32)  # MemoryError before tables of taps are made
+    np.empty((images.shape[0], height, width, images.shape[3]), np.float32)  # an error before the tables of taps
     return height, width
 
 
