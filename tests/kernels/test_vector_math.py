@@ -37,8 +37,8 @@ OF_FLOATS = {
     (special, "Ndtri"): (scipy.special.ndtri, 6),
     (bessel, "BesselI0e"): (scipy.special.i0e, 6),
     (bessel, "BesselI1e"): (scipy.special.i1e, 6),
-    (bessel, "BesselI0"): (scipy.special.i0, 10),
-    (bessel, "BesselI1"): (scipy.special.i1, 10),
+    (bessel, "BesselI0"): (lambda x: np.where(np.isinf(x), np.abs(x), scipy.special.i0(x)), 10),
+    (bessel, "BesselI1"): (lambda x: np.where(np.isinf(x), x, scipy.special.i1(x)), 10),
 }
 SPECIAL = [
     0.0,

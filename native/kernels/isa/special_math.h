@@ -152,7 +152,7 @@ TAPEFLOW_INLINE float bessel_i1e(float x) {
 
 TAPEFLOW_INLINE float undamped(float damped, float x) {
   const float root = exp(0.5f * magnitude(x));
-  return damped * root * root;
+  return magnitude(x) == kInfinity ? with_sign(kInfinity, damped) : damped * root * root;
 }
 
 }  // namespace
