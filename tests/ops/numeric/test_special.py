@@ -115,6 +115,6 @@ def test_narrow_dtypes_are_correctly_rounded(dtype):
     x = tf.cast(tf.constant([0.1, 0.5, 0.9]), dtype)
     wide = tf.cast(x, tf.float64)
     for function in (tf.math.erfinv, tf.math.ndtri, tf.math.special.bessel_j0, tf.math.special.spence):
-        got, want = tf.cast(function(x), tf.float64).numpy(), tf.cast(tf.cast(function(wide), dtype), tf.float64).numpy()
+        got, want = (tf.cast(tf.cast(y, dtype), tf.float64).numpy() for y in (function(x), function(wide)))
         # Functions of float32 that are vectorised are a few units in the last place off.
         np.testing.assert_allclose(got, want, rtol=5e-7 if dtype is tf.float32 else 0)
