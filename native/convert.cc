@@ -508,18 +508,20 @@ OwnedTensor list_of_numbers(PyObject* list, DType want) {
   const Critical alone(list);
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
   if (n == 0) return {};
-  PyObject** items = PySequence_Fast_ITEMS(list);
-  const PyTypeObject* type = Py_TYPE(items[0]);
+  PyObject* first = PySequence_Fast_GET_ITEM(list, 0);
+  const PyTypeObject* type = Py_TYPE(first);
   if (type != &PyFloat_Type && type != &PyLong_Type) return {};
-  const DType d = want == DType::kInvalid ? natural(kind_of(items[0])) : want;
+  const DType d = want == DType::kInvalid ? natural(kind_of(first)) : want;
   if (!has_fast_path(d)) return {};
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (Py_TYPE(items[i]) != type || !stores(items[i], d)) return {};
-  }
   const ShapeRef s(1, &n);
-  OwnedTensor made(new_tensor(d, s.get()));
+  OwnedTensor made(new_tensor(d, s.get()));  // Python 3.11 may collect garbage here: the items are looked at afterwards
+  if (PySequence_Fast_GET_SIZE(list) != n) return {};
+  PyObject** items = PySequence_Fast_ITEMS(list);
   char* at = made->data;
-  for (Py_ssize_t i = 0; i < n; ++i, at += item_size(d)) store_scalar(items[i], d, at);
+  for (Py_ssize_t i = 0; i < n; ++i, at += item_size(d)) {
+    if (Py_TYPE(items[i]) != type || !stores(items[i], d)) return {};
+    store_scalar(items[i], d, at);
+  }
   return made;
 }
 

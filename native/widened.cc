@@ -19,10 +19,15 @@ OwnedTensor converted(Tensor* from, DType to, Row row) {
   return OwnedTensor(out);
 }
 
-// Whether an output is of the type variable that selects the kernel.
-bool follows_key(const OpDef* op, size_t output) {
-  const Arg& arg = (*op->outputs)[output];
-  return arg.type_var >= 0 && arg.type_var == op->key_var;
+// The type variables that stand for the narrow dtype in a call: bits by their places. Where inputs are lists, the one that
+// selects the kernel.
+uint64_t narrow_variables(const KernelCall& c, DType narrow) {
+  uint64_t found = uint64_t{1} << c.op->key_var;
+  for (int i = 0; i < c.n_in && !c.op->has_list; ++i) {
+    const int variable = (*c.op->inputs)[static_cast<size_t>(i)].type_var;
+    if (variable >= 0 && c.in[i]->dtype == narrow) found |= uint64_t{1} << variable;
+  }
+  return found;
 }
 
 template <DType narrow> bool widened(KernelCall& c) {
@@ -40,8 +45,10 @@ template <DType narrow> bool widened(KernelCall& c) {
   }
   wide.in = in.data();
   if (!c.op->native[static_cast<int>(DType::kFloat32)](wide)) return false;
+  const uint64_t variables = narrow_variables(c, narrow);
   for (int k = 0; k < c.n_out; ++k) {
-    if (c.out[k]->dtype != DType::kFloat32 || !follows_key(c.op, c.op->outputs->size() == 1 ? 0 : static_cast<size_t>(k))) continue;
+    const int variable = (*c.op->outputs)[c.op->outputs->size() == 1 ? 0 : static_cast<size_t>(k)].type_var;
+    if (c.out[k]->dtype != DType::kFloat32 || variable < 0 || !(variables >> variable & 1)) continue;
     const OwnedTensor result(c.out[k]);
     c.out[k] = nullptr;
     c.out[k] = converted(result.get(), narrow, to_narrow).leak();

@@ -41,7 +41,7 @@ bool decode(KernelCall& c) {
     std::string_view text = x[i];
     const size_t whole = text.size();
     while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-    if (text.size() % 4 == 1 || whole - text.size() > 2) return false;
+    if (text.size() % 4 == 1 || (whole > text.size() && (whole % 4 != 0 || whole - text.size() > 2))) return false;
     char* to = y->make(i, text.size() * 6 / 8);
     uint32_t bits = 0;
     int held = 0;

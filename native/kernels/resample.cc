@@ -119,8 +119,8 @@ void resample(const Sizes& s, const float* images, const int64_t* owners, const 
   const int64_t row_size = columns.out * s.channels, lines = s.results * rows.out;
   ReleaseGil unlock(static_cast<int64_t>(work_of(s, rows, columns) * static_cast<double>(s.results)));
   const int64_t line_size = s.width * s.channels, room = line_size + kRoom;
-  Scratch scratch(static_cast<size_t>(room * intra_op_threads() * 2) * sizeof(float));
   const int64_t parts = std::min<int64_t>(lines, 2 * intra_op_threads());
+  Scratch scratch(static_cast<size_t>(room * parts) * sizeof(float));
   const double work = work_of(s, rows, columns) * static_cast<double>(s.results) / static_cast<double>(parts);
   parallel_for(parts, work, [&](int64_t from, int64_t to) {
     for (int64_t part = from; part < to; ++part) {

@@ -87,3 +87,12 @@ def test_variables_are_updated_in_their_dtype(narrow):
     tf.keras.optimizers.SGD(0.5).apply_gradients([(tf.constant(np.ones(4, narrow)), variable)])
     assert variable.dtype == narrow
     np.testing.assert_array_equal(variable.numpy().astype(np.float32), np.full(4, 0.5, np.float32))
+
+
+@pytest.mark.parametrize("parameters", [tf.float32, tf.bfloat16])
+def test_outputs_are_of_the_dtypes_of_their_type_variables(parameters):
+    x = tf.reshape(tf.range(8, dtype=tf.bfloat16), [2, 2, 1, 2])
+    ones, none = tf.ones([2], parameters), tf.zeros([0], parameters)
+    got = tf.raw_ops.FusedBatchNormV3(x=x, scale=ones, offset=ones, mean=none, variance=none)
+    assert [t.dtype for t in got] == [tf.bfloat16] + [parameters] * 5
+    np.testing.assert_array_equal(tf.cast(got.batch_mean, tf.float32), [3, 4])

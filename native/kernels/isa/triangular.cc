@@ -119,7 +119,7 @@ template <typename T> bool cholesky_factor(int64_t n, T* a, T* space) {
       for (int64_t j = start; j <= i; ++j) {
         T value = a[i * n + j];
         for (int64_t k = start; k < j; ++k) value -= a[i * n + k] * a[j * n + k];
-        if (j == i && !(value > 0)) return false;
+        if (j == i && value <= 0) return false;
         a[i * n + j] = j == i ? std::sqrt(value) : value / a[j * n + j];
       }
     }
@@ -156,9 +156,10 @@ template <typename T, typename F> void for_each_matrix(int64_t count, double mad
 
 double cube(int64_t n) { return static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n); }
 
+// Whether the smallest pivot is above zero, where a NaN is the smallest only as the first of all.
 template <typename T> bool regular(int64_t n, const T* factors) {
   for (int64_t i = 0; i < n; ++i) if (factors[i * n + i] == 0) return false;
-  return true;
+  return n == 0 || factors[0] == factors[0];
 }
 
 TAPEFLOW_ATTRS(LuAttrs, output_idx_type);
@@ -178,7 +179,7 @@ template <typename T> bool lu(KernelCall& c, const LuAttrs& attrs) {
     auto* order = reinterpret_cast<int64_t*>(space);
     std::copy_n(input->as<T>() + i * n * n, n * n, a);
     factor(n, a, order, reinterpret_cast<T*>(order + n));
-    for (int64_t k = 0; k < n; ++k) if (!(std::abs(a[k * n + k]) > 0)) singular = true;
+    if (!regular(n, a)) singular = true;
     if (type == DType::kInt64) std::copy_n(order, n, p->as<int64_t>() + i * n);
     else std::copy_n(order, n, p->as<int32_t>() + i * n);
   });

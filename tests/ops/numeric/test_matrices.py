@@ -77,6 +77,24 @@ def test_no_real_root_is_nan_and_singular_matrices_are_refused():
     assert np.isnan(tf.linalg.triangular_solve([[1.0, 0], [1, 0]], [[1.0], [1]])[1, 0])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_nan_makes_a_matrix_singular_only_as_the_first_pivot(dtype):
+    nan = np.nan
+    first, last = np.array([[nan, 1], [1, 4]], dtype), np.array([[4, 2], [2, nan]], dtype)
+    for call in (tf.linalg.lu, tf.linalg.inv, lambda x: tf.linalg.solve(x, x)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            call(first)
+        call(last)
+    np.testing.assert_array_equal(tf.linalg.lu(last)[0], [[4, 2], [0.5, nan]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_cholesky_factor_is_nan_from_the_first_nan_on(dtype):
+    got = tf.linalg.cholesky(np.array([[[4, 2], [2, np.nan]], [[4, 2], [2, 0]], [[2.25, np.nan], [np.nan, 4]]], dtype))
+    nan = np.nan
+    np.testing.assert_array_equal(got, [[[2, 0], [1, nan]], [[nan, 0], [nan, nan]], [[1.5, 0], [nan, nan]]])
+
+
 @pytest.mark.parametrize("axis", [None, 0])
 def test_the_frobenius_norm_is_one_of_matrices_alone(axis):
     with pytest.raises(ValueError, match="vector norm"):

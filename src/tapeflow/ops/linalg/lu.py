@@ -60,7 +60,8 @@ def Lu(xp: ModuleType, input: np.ndarray, output_idx_type: DType):
     matrices(input, square=True)
     with np.errstate(all="ignore"):
         packed, order = factorizations.lu(wide(input))
-    if not (np.abs(np.diagonal(packed, axis1=-2, axis2=-1)) > 0).all():
+    pivots = np.diagonal(packed, axis1=-2, axis2=-1)
+    if (pivots == 0).any() or np.isnan(pivots[..., :1]).any():
         raise invalid("Input is not invertible.")
     return packed.astype(input.dtype), order.astype(output_idx_type.as_numpy_dtype)
 

@@ -311,7 +311,8 @@ def DecodeBase64(xp: ModuleType, input: Array):
         body = text.rstrip(b"=")
         if len(body) % 4 == 1:
             raise invalid(f"Base64 string length cannot be 1 modulo 4: {text!r}")
-        if not re.fullmatch(rb"[A-Za-z0-9_-]*", body) or len(text) - len(body) > 2:
+        padding = len(text) - len(body)
+        if not re.fullmatch(rb"[A-Za-z0-9_-]*", body) or padding > 2 or (padding and len(text) % 4):
             raise invalid(f"Invalid character found in base64: {text!r}")
         return base64.urlsafe_b64decode(body + b"=" * (-len(body) % 4))
 
@@ -326,6 +327,8 @@ def _(rng: SampleGenerator):
     yield Sample(texts("YWI_", "YQ", "YQ=="), expect=texts("ab?", "a", "a"))
     yield Sample(texts("Y"), raises=InvalidArgumentError)
     yield Sample(texts("Y?=="), raises=InvalidArgumentError)
+    yield Sample(texts("YQ="), raises=InvalidArgumentError)
+    yield Sample(texts("="), raises=InvalidArgumentError)
 
 
 @api("io.encode_base64", v1="encode_base64")
