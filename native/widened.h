@@ -1,4 +1,5 @@
 // 16-bit floats by the kernels of float: an op on them computes what it computes of the same numbers in float, rounded once.
+// Ops that round in between are left to Python.
 #pragma once
 #include "op.h"
 

@@ -15,7 +15,7 @@ PyArrayObject* array_of(PyObject* o) { return reinterpret_cast<PyArrayObject*>(o
 }  // namespace
 
 Texts::Texts(const Tensor* t) : size_(t->size()) {
-  if (t->dtype != DType::kString || !PyArray_IS_C_CONTIGUOUS(array_of(t->payload))) return;
+  if (t->dtype != DType::kString || !t->payload || !PyArray_IS_C_CONTIGUOUS(array_of(t->payload))) return;
   auto* const* items = static_cast<PyObject* const*>(PyArray_DATA(array_of(t->payload)));
   for (int64_t i = 0; i < size_; ++i) if (!items[i] || !PyBytes_Check(items[i])) return;
   items_ = items;

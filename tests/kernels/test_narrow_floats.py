@@ -96,3 +96,14 @@ def test_outputs_are_of_the_dtypes_of_their_type_variables(parameters):
     got = tf.raw_ops.FusedBatchNormV3(x=x, scale=ones, offset=ones, mean=none, variance=none)
     assert [t.dtype for t in got] == [tf.bfloat16] + [parameters] * 5
     np.testing.assert_array_equal(tf.cast(got.batch_mean, tf.float32), [3, 4])
+
+
+def test_some_ops_round_in_between(narrow):
+    a, b = np.float32([3, 1, 6, -3, 7.5]).astype(narrow), np.float32([0.3, 0.1, 0.2, 0.7, 0.3]).astype(narrow)
+    same((tf.constant(a) // b).numpy(), np.floor((a.astype(np.float32) / b).astype(narrow).astype(np.float32)))
+    assert tf.range(narrow(0), narrow(1), narrow(0.1)).shape == [10]
+    tenths, total, totals = np.full(20, 0.1, np.float32).astype(narrow), narrow(0), []
+    for x in tenths:
+        total = narrow(total + x)
+        totals.append(total)
+    same(tf.cumsum(tenths).numpy(), np.array(totals))
