@@ -1,5 +1,7 @@
 // A column of comma-separated values (RFC 4180).
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "kernels/texts.h"
 
@@ -12,15 +14,19 @@ TAPEFLOW_INPUTS(CsvInputs, records, record_default);
 // Goes through the fields of a record; false, once and for all, where it has no more or is not sound.
 class Fields {
  public:
-  Fields(std::string_view record, char delimiter, bool quotes) : record_(record), delimiter_(delimiter), quotes_(quotes) {
-    if (!quotes) record_ = without_end(record_);
-  }
+  Fields(std::string_view record, char delimiter, bool quotes) : record_(record), delimiter_(delimiter), quotes_(quotes) {}
 
   bool next() {
-    if (at_end_) return false;
-    const bool quoted = quotes_ && at_ < record_.size() && record_[at_] == '"';
-    if (quoted ? !read_quoted() : !read_plain()) return fail();
-    at_end_ = at_ >= record_.size() || record_[at_] != delimiter_;
+    while (at_ < record_.size() && (record_[at_] == '\n' || record_[at_] == '\r')) ++at_;
+    if (at_ >= record_.size()) {
+      field_ = {};
+      return !std::exchange(at_end_, true) && !record_.empty() && record_.back() == delimiter_;
+    }
+    if (quotes_ && record_[at_] == '"' ? !read_quoted() : !read_plain()) {
+      at_ = record_.size();
+      at_end_ = true;
+      return sound_ = false;
+    }
     ++at_;
     return true;
   }
@@ -28,22 +34,11 @@ class Fields {
   bool sound() const { return sound_; }
 
  private:
-  static std::string_view without_end(std::string_view text) {
-    while (!text.empty() && (text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
-    return text;
-  }
-
-  bool fail() {
-    at_end_ = true;
-    return sound_ = false;
-  }
-
   bool read_plain() {
-    const size_t end = record_.find(delimiter_, at_);
-    field_ = record_.substr(at_, end == record_.npos ? end : end - at_);
-    if (end == record_.npos) field_ = without_end(field_);
-    at_ = end == record_.npos ? record_.size() : end;
-    return !quotes_ || field_.find_first_of("\"\r\n") == field_.npos;
+    const size_t end = std::min(record_.find(delimiter_, at_), record_.size());
+    field_ = record_.substr(at_, end - at_);
+    at_ = end;
+    return field_.find_first_of(quotes_ ? "\"\r\n" : "\r\n") == field_.npos;
   }
 
   bool read_quoted() {
@@ -56,7 +51,7 @@ class Fields {
       if (at >= record_.size() || record_[at] != '"') {
         at_ = at;
         field_ = unquoted_;
-        return at >= record_.size() || record_[at] == delimiter_ || record_[at] == '\n' || record_[at] == '\r';
+        return at >= record_.size() || record_[at] == delimiter_;
       }
       unquoted_ += '"';
       ++at;
@@ -80,7 +75,9 @@ bool for_fields(const CsvAttrs& attrs, const Texts& records, F&& use) {
     Fields fields(records[row], delimiter.bytes[0], attrs.use_quote_delim.b());
     std::string found;
     int64_t count = 0;
-    for (; fields.next(); ++count) if (count == attrs.field.i) found = fields.field();
+    while ((count <= attrs.field.i || !attrs.selecting.b()) && fields.next()) {
+      if (count++ == attrs.field.i) found = fields.field();
+    }
     if (!fields.sound() || count <= attrs.field.i || (!attrs.selecting.b() && count != attrs.columns.i)) return false;
     if (!use(row, missing.is(found) ? std::string_view() : std::string_view(found))) return false;
   }

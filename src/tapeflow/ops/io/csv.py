@@ -30,26 +30,25 @@ _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.str
 
 @lru_cache(maxsize=2048)
 def _split(record: bytes, delimiter: bytes, quotes: bool, selected: int) -> tuple[bytes, ...]:
-    """The fields of a record, as far as `selected` of them are needed."""
-    if not quotes:
-        return tuple(record.rstrip(b"\r\n").split(delimiter) if record else [b""])
+    """The fields of a record, up to that of number `selected` (-1: all)."""
     out, at, size = [], 0, len(record)
     while True:
-        if at < size and record[at : at + 1] == b'"':
+        while record[at : at + 1] in (b"\n", b"\r"):
+            at += 1
+        if at >= size:
+            return (*out, b"") if record.endswith(delimiter) else tuple(out)
+        if quotes and record[at : at + 1] == b'"':
             field, at = _quoted(record, at + 1, delimiter)
         else:
             end = record.find(delimiter, at)
             end = size if end < 0 else end
-            field = record[at:end]
-            if end == size:
-                field = field.rstrip(b"\r\n")
-            if b'"' in field or b"\n" in field or b"\r" in field:
+            field, at = record[at:end], end
+            if b"\n" in field or b"\r" in field or (quotes and b'"' in field):
                 raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
-            at = end
         out.append(field)
-        if at >= size or record[at : at + 1] != delimiter:
-            return tuple(out)
         at += 1
+        if len(out) > selected >= 0:
+            return tuple(out)
 
 
 def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
@@ -61,7 +60,7 @@ def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
         parts.append(record[at:end])
         if record[end + 1 : end + 2] != b'"':
             at = end + 1
-            if at < len(record) and record[at : at + 1] not in (delimiter, b"\n", b"\r"):
+            if at < len(record) and record[at : at + 1] != delimiter:
                 raise invalid("Quoted field has to end with quote followed by delim or end")
             return b"".join(parts), at
         parts.append(b'"')
@@ -109,7 +108,7 @@ def DecodeCSVColumn(
     out = np.empty(records.shape, record_default.dtype)
     flat = out.reshape(-1)
     for i, record in enumerate(records.ravel().tolist()):
-        found = _split(record, delimiter, use_quote_delim, -1)
+        found = _split(record, delimiter, use_quote_delim, field if selecting else -1)
         if selecting:
             if field >= len(found):
                 # Columns are selected in ascending order, so those before this one were there.
@@ -145,6 +144,12 @@ def _(rng: SampleGenerator):
     yield Sample(texts("1,2,3"), one, column=0, columns=2, field=0, raises=InvalidArgumentError)
     yield Sample(texts("x,2"), one, column=0, columns=2, field=0, raises=InvalidArgumentError)
     yield Sample(texts('"x,2'), one, column=0, columns=2, field=0, raises=InvalidArgumentError)
+    for text in ("a\n", 'a\nb', '"a"\nb', '"a"\n', "", "\n"):
+        yield Sample(texts(text), texts("d"), column=0, columns=1, field=0, raises=InvalidArgumentError)
+    lines_between = texts("\na,\r\nb,", '"a",\n"b",')
+    yield Sample(lines_between, texts("d"), column=1, columns=3, field=1, expect=texts("b", "b"))
+    yield Sample(lines_between, texts("d"), column=2, columns=3, field=2, expect=texts("d", "d"))
+    yield Sample(texts('a,"'), texts("d"), column=0, columns=1, field=0, selecting=True, expect=texts("a"))
     yield Sample(lines, np.ones((2, 2)), column=0, columns=2, field=0, raises=InvalidArgumentError)
     yield Sample(
         lines, one, column=0, columns=2, field=0, field_delim="||", raises=InvalidArgumentError
