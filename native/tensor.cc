@@ -195,6 +195,10 @@ PyObject* to_ndarray(PyObject* o, PyObject* args, PyObject* kwargs) {
   // Strings lie in an array that could be written to.
   const bool own = wants_copy || (is_object(tensor(o)->dtype) && copy == Py_None);
   Ref a(to_shown_array(tensor(o), own));
+  if (!own && is_object(tensor(o)->dtype)) {
+    a = Ref(PyArray_View(reinterpret_cast<PyArrayObject*>(a.get()), nullptr, nullptr));
+    PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(a.get()), NPY_ARRAY_WRITEABLE);
+  }
   auto* array = reinterpret_cast<PyArrayObject*>(a.get());
   if (!d || PyArray_EquivTypes(d, PyArray_DESCR(array))) return a.release();
   if (copy != Py_None && !wants_copy) {

@@ -392,3 +392,11 @@ def test_a_sequence_that_refuses_its_length_is_not_shown():
             tf.convert_to_tensor(value)
     with pytest.raises(ValueError, match="object of type 'RaggedTensor' has no len"):
         tf.convert_to_tensor(tf.ragged.constant([[1], []]))
+
+
+@pytest.mark.parametrize("values", [[b"a", b"b"], [1.0, 2.0]])
+def test_what_is_not_copied_cannot_be_written_to(values):
+    tensor = tf.constant(values)
+    with pytest.raises(ValueError, match="read-only"):
+        tensor.__array__(copy=False)[0] = 7
+    assert tensor.numpy().tolist() == values
