@@ -46,7 +46,6 @@ void take_kernels(OpDef* op) {
                  same_attrs ? k.inputs : k.attrs, (same_attrs ? inputs : attrs).c_str());
     throw PythonError();
   }
-  widen_kernels(op);
 }
 
 PyObject* intern(PyObject* s) {
@@ -103,9 +102,9 @@ bool parse_attr_specs(OpDef* op, PyObject* list) {
 PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* name;
   PyObject *vars, *inputs, *outputs, *attrs;
-  int broadcasts = 0;
-  if (!PyArg_ParseTuple(args, "sO!O!O!O!|p", &name, &PyList_Type, &vars, &PyList_Type, &inputs, &PyList_Type, &outputs,
-                        &PyList_Type, &attrs, &broadcasts)) return nullptr;
+  int broadcasts = 0, rounds = 0;
+  if (!PyArg_ParseTuple(args, "sO!O!O!O!|pp", &name, &PyList_Type, &vars, &PyList_Type, &inputs, &PyList_Type, &outputs,
+                        &PyList_Type, &attrs, &broadcasts, &rounds)) return nullptr;
   Ref made(type->tp_alloc(type, 0));
   PyObject_GC_UnTrack(made.get());  // parsing may run code, which must not find it before it is whole
   auto* op = reinterpret_cast<OpDef*>(made.get());
@@ -138,6 +137,7 @@ PyObject* op_new(PyTypeObject* type, PyObject* args, PyObject*) {
   }
   op->simple = !op->has_list && op->outputs->size() == 1 && !(*op->outputs)[0].list;
   take_kernels(op);
+  if (!rounds) widen_kernels(op);
   PyObject* row = whole(std::move(made));
   keep_for_ever(row);  // counted with every call on a tape
   return row;

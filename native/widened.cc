@@ -1,7 +1,5 @@
 #include "widened.h"
 
-#include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "kernels/elementwise.h"
@@ -11,10 +9,6 @@
 namespace tapeflow {
 
 namespace {
-
-// Ops that round to the narrow dtype on the way, which decides how many elements there are, which whole number is next,
-// or what the next element begins with.
-constexpr std::string_view kRoundingBetween[] = {"FloorDiv", "Range", "Cumsum", "Cumprod"};
 
 Row conversion(const char* op, DType from) { return loops_of(op, from)->rows[0]; }
 
@@ -66,7 +60,6 @@ template <DType narrow> bool widened(KernelCall& c) {
 
 void widen_kernels(OpDef* op) {
   if (op->key_var < 0 || !op->native[static_cast<int>(DType::kFloat32)]) return;
-  if (std::ranges::find(kRoundingBetween, std::string_view(*op->name)) != std::end(kRoundingBetween)) return;
   for (const Arg& in : *op->inputs) {
     if (in.type_var < 0 && is_object(in.fixed)) return;  // what is behind a handle is of the narrow dtype
   }

@@ -204,7 +204,8 @@ class Op:
         inputs: list[tuple[str, int, int, bool, int]],
         outputs: list[tuple[str, int, int, int, bool, int, int]],
         attrs: list[tuple[str, int, bool, Any, tuple[str, ...] | None]],
-        broadcast: bool,
+        broadcast: bool = False,
+        rounds: bool = False,
         /,
     ) -> Self: ...
     @property

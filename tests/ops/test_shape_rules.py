@@ -242,7 +242,7 @@ def test_rules_refuse_what_cannot_be_right():
         given = [known(x) for x in leaves(list(inputs))]
         try:
             infer(row, given, attrs, list_sizes(inputs))
-        except tf.errors.InvalidArgumentError:
+        except (tf.errors.InvalidArgumentError, tf.errors.UnimplementedError):
             refused.append(parameter.id)
     assert len(refused) > 400, len(refused)
 

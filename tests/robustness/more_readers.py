@@ -29,7 +29,7 @@ from tapeflow.contrib.gan.eval import classifiers
 from tapeflow.contrib.learn.datasets import base
 from tapeflow.contrib.session_bundle import session_bundle
 from tapeflow.contrib.timeseries import input_pipeline
-from tapeflow.core.files import snappy
+from tapeflow.core.files import examples, snappy
 from tapeflow.core.files.crc32c import crc32c, mask
 from tapeflow.core.files.wire import varint
 from tapeflow.data.iteration import state_coding
@@ -557,6 +557,17 @@ def _with_checksum(block, method):
     return block + bytes([method]) + struct.pack("<I", mask(crc32c(bytes([method]), crc32c(block))))
 
 
+def _features():
+    kinds = {"a": {"float_list": {"value": [1.0, 2.0]}}, "b": {"int64_list": {"value": [1, 300, -1]}},
+             "c": {"bytes_list": {"value": [b"x", b"yz"]}}}  # fmt: skip
+    return tf.train.Features(feature={key: tf.train.Feature(**kind) for key, kind in kinds.items()}).SerializeToString()
+
+
+def _dataset():
+    dataset = tf.data.Dataset.range(3).batch(2)
+    return tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor).numpy()
+
+
 MORE_READERS = {
     "entries of a checkpoint": (_inner(_checkpoint, _index, ENTRIES), _read_entries, list(ENTRIES)),
     "checkpoint of version 1": (content(lambda: VERSION_1), _all, [""]),
@@ -617,6 +628,10 @@ MORE_READERS = {
     "table of numbers": (content(lambda: b"2,2\n1.5,2,0\n2.5,3,1\n"), _rows, [""]),
     "words and counts": (content(lambda: b"one,1\ntwo,2\nthree,3\n"), _words, [""]),
     "frequencies": (content(lambda: b"one,1\ntwo,2\nthree,3\n"), _frequencies, [""]),
+    "features": (content(_features), lambda p: examples.features_in_python(p.read_bytes()), [""]),
+    "characters": (content(lambda: "aé€😀".encode("utf-16-be")), lambda p: tf.strings.unicode_decode(
+        p.read_bytes(), "UTF-16-BE", errors="strict"), [""]),
+    "graph of a dataset": (content(_dataset), lambda p: tf.raw_ops.DatasetFromGraph(graph_def=p.read_bytes()), [""]),
     "count of calls": (content(lambda: b"17"), _calls, [""]),
     "memory region": (content(lambda: NUMBERS.tobytes()), _constants, [""]),
 }  # fmt: skip

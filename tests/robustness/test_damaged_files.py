@@ -120,7 +120,8 @@ _CLUSTER = "tests/cluster/test_malformed_requests.py"
 _RAY = "what processes of one program give each other through Ray"
 NOT_HERE = {
     "alias/stand_ins.py read_file_to_string": _BYTES, "v1/resource_loader.py load_resource": _BYTES,
-    "keras/utils/files.py validate_file": _BYTES,
+    "keras/utils/files.py validate_file": _BYTES, "contrib/ffmpeg/audio.py _decoded": "what the program ffmpeg reads",
+    "contrib/learn/preprocessing.py ByteProcessor.transform": _ARRAY,
     "api/generate.py _strings": "the package's own sources",
     "checkpoint/views.py ObjectGraphView.serialize_object_graph": _OWN,
     "cluster/grpc_server.py _handler.<locals>.handle": _CLUSTER, "cluster/worker.py Worker.RegisterGraph": _CLUSTER,

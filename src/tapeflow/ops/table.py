@@ -91,7 +91,7 @@ def _mask(allowed: tuple[DType, ...]) -> int:
     return sum(1 << int(t) for t in allowed)
 
 
-def _native_row(schema: Schema, broadcast: bool) -> Any:
+def _native_row(schema: Schema, broadcast: bool, rounds: bool) -> Any:
     """The native core's definition of an op."""
     types, kinds = schema.types, schema.attrs
     variables, attr_names = list(types), list(kinds)
@@ -123,6 +123,7 @@ def _native_row(schema: Schema, broadcast: bool) -> Any:
         ],
         [(key, k.number, k.required, k.default, k.choices) for key, k in kinds.items()],
         broadcast,
+        rounds,
     )
 
 
@@ -134,6 +135,7 @@ def op(
     shape: Callable[[Any], list[Any]] | None = None,
     ranks: str = "",
     broadcast: bool = False,
+    rounds: bool = False,
     promotes: str = "",
     **facts: Unpack[Facts],
 ) -> Callable[[Callable[..., Any]], Any]:
@@ -146,6 +148,7 @@ def op(
       shape: the shape rule, for graphs.
       ranks: of inputs that may not have any, for graphs: "x: 2, axis: 0-1, y: 1+".
       broadcast: whether inputs broadcast, so that gradients are summed to their shapes.
+      rounds: whether float16 and bfloat16 are rounded between steps, so that what float32 gives is not the result.
       promotes: its part in implicit promotion of dtypes: "operands" that take one dtype together, with a weak result
         where both are weak; a "choice" between such operands, whose result is never weak; "weakness" of the input,
         which the result keeps.
@@ -153,7 +156,7 @@ def op(
     """
     kinds = {key: kind_of(value) for key, value in (attrs or {}).items()}
     schema = Schema(name, signature, types or {}, kinds)
-    row = _native_row(schema, broadcast)
+    row = _native_row(schema, broadcast, rounds)
     row.schema, row.signature = schema, signature
     row.inputs = tuple(a.name for a in schema.inputs)
     row.outputs = tuple(a.name for a in schema.outputs)

@@ -71,6 +71,7 @@ def _plain(x):
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
     types={"Tidx": Preferring((dtypes.int32, *(t for t in REAL if t != dtypes.int32)))},
     shape=_range_rule,
+    rounds=True,
     foldable=True,
 )
 def Range(xp: ModuleType, start: Array, limit: Array, delta: Array):

@@ -34,7 +34,7 @@ def _scan(
     """The row of a running total: `accumulate(xp, x, axis)` totals it up, `start` is the total of nothing."""
 
     @op(name, "x: T, axis: Tidx -> out: T", types={"T": types, "Tidx": Preferring(INDEX)}, attrs=ATTRS,
-        shape=shapes.same_as_first)  # fmt: skip
+        shape=shapes.same_as_first, rounds=True)  # fmt: skip
     def row(xp: ModuleType, x, axis, exclusive: bool, reverse: bool):
         axis = _scan_axis(axis, x.ndim)
         if reverse:

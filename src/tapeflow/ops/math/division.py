@@ -123,7 +123,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     return TruncateDiv(x, y)
 
 
-@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, promotes="operands", foldable=True)
+@op("FloorDiv", "x: T, y: T -> z: T", types={"T": REAL}, **BROADCAST, rounds=True, promotes="operands", foldable=True)
 def FloorDiv(xp: ModuleType, x: Array, y: Array):
     _check_divisor(xp, x, y)
     return xp.floor_divide(x, y) if x.dtype.kind in "iu" else xp.floor(x / y)

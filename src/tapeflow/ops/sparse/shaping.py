@@ -29,12 +29,8 @@ from tapeflow.ops.math import arithmetic, reductions
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
 from tapeflow.ops.sparse.conversion import as_sparse, parts_of, sparse_like
-from tapeflow.ops.sparse.cutting_rows import (
-    SparseConcat,
-    SparseFillEmptyRows,
-    SparseSlice,
-    SparseSplit,
-)
+from tapeflow.ops.sparse.cutting_rows import SparseConcat, SparseSlice, SparseSplit
+from tapeflow.ops.sparse.filling_rows import SparseFillEmptyRows
 from tapeflow.ops.sparse.rows import SparseReorder, SparseReshape
 from tapeflow.ops.static import is_eager, static_value
 
