@@ -31,7 +31,8 @@ _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.str
 @lru_cache(maxsize=2048)
 def _split(record: bytes, delimiter: bytes, quotes: bool, selected: int) -> tuple[bytes, ...]:
     """The fields of a record, up to that of number `selected` (-1: all)."""
-    out, at, size = [], 0, len(record)
+    out: list[bytes] = []
+    at, size = 0, len(record)
     while True:
         while record[at : at + 1] in (b"\n", b"\r"):
             at += 1
