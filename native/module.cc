@@ -47,7 +47,8 @@ NB_MODULE(_native, m) {
       PyModule_AddFunctions(m.ptr(), record_methods) < 0 || PyModule_AddFunctions(m.ptr(), shuffle_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), foreign_array_methods) < 0 ||
       PyModule_AddFunctions(m.ptr(), tensor_file_methods) < 0 || !init_variable(m.ptr()) || !init_tape(m.ptr()) ||
-      !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr()) || !init_examples(m.ptr())) {
+      !init_tensor_list(m.ptr()) || !init_plan(m.ptr()) || !init_limits(m.ptr()) || !init_dispatcher(m.ptr()) ||
+      !init_examples(m.ptr())) {
     throw nanobind::python_error();
   }
   m.attr("isa") = isa;

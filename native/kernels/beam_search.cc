@@ -85,16 +85,19 @@ class Search {
 
   void extend(Beam* beam, int symbol, double score) {
     const double total = score + (symbol == beam->symbol ? beam->old_blank : beam->old_total);
-    Beam*& child = beam->children[symbol];
-    if (!child) child = &beams_.emplace_back(Beam{beam, symbol});
-    else if (child->total > kNever) return;
-    child->blank = kNever;
-    child->label = child->total = total;
+    const auto known = beam->children.find(symbol);
+    Beam* child = known == beam->children.end() ? nullptr : known->second;
+    if (child && child->total > kNever) return;
     if (!would_stay(total)) {
-      child->old_total = child->old_blank = kNever;
-      child->forget();
+      if (child) {
+        child->old_total = child->old_blank = kNever;
+        child->forget();
+      }
       return;
     }
+    if (!child) child = beam->children[symbol] = &beams_.emplace_back(Beam{beam, symbol});
+    child->blank = kNever;
+    child->label = child->total = total;
     if (kept_.size() == width_) {
       std::pop_heap(kept_.begin(), kept_.end(), better);
       kept_.back()->forget();
@@ -111,7 +114,7 @@ class Search {
 
   int blank_;
   size_t width_;
-  std::deque<Beam> beams_;    // all that there ever were: they do not move
+  std::deque<Beam> beams_;    // all that were ever kept: they do not move
   std::vector<Beam*> kept_;  // during a step a heap with the worst in front, then the best first
   uint64_t made_ = 1;
 };

@@ -36,7 +36,7 @@ struct Array {
     return buffer.itemsize == size && buffer.format && std::strlen(buffer.format) == 1 && std::strchr(codes, *buffer.format);
   }
   template <typename T> T* as() const { return static_cast<T*>(buffer.buf); }
-  Py_ssize_t size() const { return buffer.len / buffer.itemsize; }
+  Py_ssize_t size() const { return buffer.itemsize ? buffer.len / buffer.itemsize : 0; }
 };
 
 constexpr char kIntegers[] = "ilq";

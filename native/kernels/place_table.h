@@ -26,7 +26,7 @@ class PlaceTable {
     const auto place = static_cast<int64_t>(keys_.size());
     slot = {key, place};
     keys_.push_back(key);
-    // A small table has room to spare, so that few keys meet: branches go as foreseen.
+    // A small table is kept nearly empty, so that few keys collide and branches are predicted well.
     if ((slots_.size() < 65536 ? 8 : 2) * keys_.size() > slots_.size()) grow();
     return place;
   }

@@ -34,7 +34,7 @@ void add_scaled(float* __restrict to, const float* __restrict from, float weight
   for (int64_t i = 0; i < n; ++i) to[i] += weight * from[i];
 }
 
-// A pixel of up to four channels in one vector: lines have room for what is read behind their last pixel.
+// A pixel of up to four channels in one vector: lines have padding for what is read behind their last pixel.
 using Four = float __attribute__((vector_size(16)));
 constexpr int64_t kRoom = 4;
 
