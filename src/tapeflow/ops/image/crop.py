@@ -12,7 +12,7 @@ from tapeflow.api import api
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.dtypes import DType
-from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
+from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError, ResourceExhaustedError
 from tapeflow.core.public import public, tensor_function
 from tapeflow.ops import shapes
 from tapeflow.ops.deprecation import renamed
@@ -70,6 +70,8 @@ def CropAndResize(
     checked_boxes(boxes, box_ind, len(image))
     if boxes.size == 0:
         return np.zeros((0, rows, columns, depth), np.float32)
+    if xp is np:  # crops beyond any memory raise here; the grid of their places would be filled first
+        np.empty((len(boxes), rows, columns, depth), np.float32)
     y, x = grid(xp, boxes, height, width, rows, columns)
     if method == "nearest":
         n = box_ind[:, None, None]
@@ -116,6 +118,7 @@ def _(rng: SampleGenerator):
     yield Sample(image, _BOXES[:, :3], _OWNERS, extent_of(2, 2), raises=bad)
     yield Sample(image, _BOXES, _OWNERS, extent_of(2, 0), raises=bad)
     yield Sample(image, _BOXES, _OWNERS, extent_of(2), raises=bad)
+    yield Sample(image, _BOXES, _OWNERS, extent_of(2**30, 2**30), raises=ResourceExhaustedError)
     yield Sample(image[0], _BOXES, _OWNERS, extent_of(2, 2), raises=bad)
 
 
