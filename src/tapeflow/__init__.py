@@ -33,7 +33,7 @@ _providers.provide(
     mesh_memory="tapeflow.xla.mesh_memory",
     missing_names="tapeflow.alias.missing",
     names=__name__,
-    numpy_methods="tapeflow.ops.numpy_methods",
+    numpy_methods="tapeflow.experimental.numpy.tensor_methods",
     operators="tapeflow.ops.operators",
     parameter_servers="tapeflow.distribute.parameter_servers.cluster",
     scoping="tapeflow.v1.variable_getting",

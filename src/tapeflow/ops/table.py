@@ -176,6 +176,7 @@ def op(
     row.reference = MethodType(_reference, row)
     row.compiled = MethodType(_compiled, row)
     row.batching = MethodType(_batching, row)
+    row.flops, row.flops_formula = MethodType(_flops, row), None
     row.compiled_kernel, row.static, row.not_compiled, row.checks = None, frozenset(), "", False
     row.sample_source = row.formula = row.batching_rule = None
     row.none_gradients = row.gradient_known = False
@@ -260,6 +261,11 @@ def _batching(row: Any, rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Register the rule, of `ops.batching`, by which one call does what the row does for each element of a batch."""
     row.batching_rule = rule
     return rule
+
+
+def _flops(row: Any, formula: Callable[[Any], float]) -> None:
+    """Register the formula, of `ops.flops`, for the number of operations on floats that a node of the row makes."""
+    row.flops_formula = formula
 
 
 def _written_as(row: Any, kind: str) -> Callable[[Any], Any]:

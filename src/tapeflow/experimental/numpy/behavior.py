@@ -6,7 +6,7 @@ from tapeflow import _native
 from tapeflow.core import numpy_hints, promotion
 from tapeflow.core.log import get_logger
 from tapeflow.core.public import public
-from tapeflow.ops import numpy_methods
+from tapeflow.experimental.numpy import tensor_methods
 from tapeflow.ops.indexing import slicing
 from tapeflow.ops.math.casting import Cast
 
@@ -30,16 +30,16 @@ def experimental_enable_numpy_behavior(
         get_logger().warning(
             "The new type promotion is to be enabled at the beginning of a program, before any other use of the API."
         )
-    promotion.enable(mode, prefer_float32, Cast, numpy_methods.product)
-    for name, method in numpy_methods.METHODS.items():
+    promotion.enable(mode, prefer_float32, Cast, tensor_methods.product)
+    for name, method in tensor_methods.METHODS.items():
         setattr(_native.Tensor, name, method)
-    _native.set_hook("getitem", numpy_methods.getitem)
+    _native.set_hook("getitem", tensor_methods.getitem)
 
 
 def _reset() -> None:
     """Back to how a program starts, for tests."""
-    promotion.enable(promotion.PromoMode.OFF, False, Cast, numpy_methods.product)
-    for name in numpy_methods.METHODS:
+    promotion.enable(promotion.PromoMode.OFF, False, Cast, tensor_methods.product)
+    for name in tensor_methods.METHODS:
         if name in vars(_native.Tensor):
             delattr(_native.Tensor, name)
     numpy_hints.set_hints()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.convolution import compiled_windows
 from tapeflow.ops.convolution.sliding import (
     Windows,
@@ -122,6 +122,9 @@ def DepthwiseConv2dNative(xp: ModuleType, input: Array, filter: Array, **attrs):
 
     out = compiled_windows.choose(xp, instruction, each_tap, x, filter)
     return channels_back(xp, out, attrs["data_format"])
+
+
+DepthwiseConv2dNative.flops(flops.convolution(2))
 
 
 DepthwiseConv2dNative.batching(batching.folded(0))

@@ -13,7 +13,7 @@ from tapeflow.core.annotations import Array, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import flops, shapes
 from tapeflow.ops.array.reorder import ReverseV2
 from tapeflow.ops.convolution.sliding import Windows, add_into, sliding_rule, spatial, windows
 from tapeflow.ops.deprecation import renamed
@@ -124,6 +124,9 @@ def _winners(x, w, attrs):
 @op("Dilation2D", "input: T, filter: T -> output: T", types={"T": REAL}, attrs=ATTRS, shape=_rule)
 def Dilation2D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return _dilated(xp, input, filter, _windows(input, filter, **attrs))[0]
+
+
+Dilation2D.flops(flops.convolution(2))
 
 
 @Dilation2D.gradient(needs="input, filter")

@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.array import padding
 from tapeflow.ops.signature import Preferring
 from tapeflow.ops.table import FLOATING, REAL, Sample, op
@@ -63,6 +63,9 @@ def MaxPool(xp: ModuleType, input: Array, **attrs):
     return max_pool(xp, input, **attrs)
 
 
+MaxPool.flops(flops.pooling)
+
+
 MaxPool.batching(batching.folded())
 
 
@@ -106,6 +109,9 @@ def _(input: np.ndarray, **attrs):
 )
 def MaxPoolGrad(xp: ModuleType, orig_input: Array, orig_output: Array, grad: Array, **attrs):
     return max_pool_grad(xp, orig_input, orig_output, grad, **attrs)
+
+
+MaxPoolGrad.flops(flops.max_pooling_gradient)
 
 
 MaxPoolGrad.batching(batching.folded())
@@ -185,6 +191,9 @@ def AvgPool(xp: ModuleType, value: Array, **attrs):
     return avg_pool(xp, value, **attrs)
 
 
+AvgPool.flops(flops.pooling)
+
+
 AvgPool.batching(batching.folded())
 
 
@@ -223,6 +232,9 @@ def _(value: np.ndarray, **attrs):
 )
 def AvgPoolGrad(xp: ModuleType, orig_input_shape: Array, grad: Array, **attrs):
     return avg_pool_grad(xp, orig_input_shape, grad, **attrs)
+
+
+AvgPoolGrad.flops(flops.average_pooling_gradient)
 
 
 AvgPoolGrad.batching(batching.folded(1, sizes=0))

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.table import FLOATING, Sample, op
 from tapeflow.ops.validate import invalid
 
@@ -39,6 +39,9 @@ from tapeflow.ops.convolution.taps import (
 )
 def Conv2D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return convolve(xp, input, filter, 4, **attrs)
+
+
+Conv2D.flops(flops.convolution(3))
 
 
 Conv2D.batching(batching.folded(0))
@@ -142,6 +145,9 @@ def Conv2DBackpropInput(xp: ModuleType, input_sizes: Array, filter: Array, out_b
     return input_gradient(xp, input_sizes, filter, out_backprop, 4, **attrs)
 
 
+Conv2DBackpropInput.flops(flops.convolution_to_input)
+
+
 Conv2DBackpropInput.batching(batching.folded(2, sizes=0))
 
 
@@ -199,6 +205,9 @@ def _(input_sizes: np.ndarray, filter: np.ndarray, out_backprop: np.ndarray, **a
 )
 def Conv2DBackpropFilter(xp: ModuleType, input: Array, filter_sizes: Array, out_backprop: Array, **attrs):
     return filter_gradient(xp, input, filter_sizes, out_backprop, 4, **attrs)
+
+
+Conv2DBackpropFilter.flops(flops.convolution_to_filter)
 
 
 @Conv2DBackpropFilter.gradient(needs="input, out_backprop")

@@ -11,7 +11,7 @@ import numpy as np
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, Tensor
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.convolution.taps import (
     adjoint,
     attrs_of,
@@ -50,6 +50,9 @@ def _volume_cases():
 )
 def Conv3D(xp: ModuleType, input: Array, filter: Array, **attrs):
     return convolve(xp, input, filter, 5, **attrs)
+
+
+Conv3D.flops(flops.convolution(4))
 
 
 Conv3D.batching(batching.folded(0))

@@ -16,7 +16,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import flops, shapes
 from tapeflow.ops.array import layout, transposing
 from tapeflow.ops.math import casting
 from tapeflow.ops.math.conjugate import conj
@@ -65,6 +65,9 @@ def MatMul(
             f"Matrix size-incompatible: In[0]: {shape_text(a.shape)}, In[1]: {shape_text(b.shape)}"
         )
     return _product(xp, a.T if transpose_a else a, b.T if transpose_b else b)
+
+
+MatMul.flops(flops.matrix_product)
 
 
 @MatMul.batching
@@ -196,6 +199,7 @@ def _stack_row(
         return (x[..., :, :, None] * y[..., None, :, :]).sum(-2)
 
     Tout_of = dtypes.float64 if "Tout" in attrs else None
+    row.flops(flops.stacked_products)
     return row
 
 

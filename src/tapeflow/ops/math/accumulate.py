@@ -13,7 +13,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.lists import payload as list_payload
 from tapeflow.ops.signature import shape as shape_attr
@@ -62,6 +62,7 @@ MESSAGE = (
     "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
 )
 AddN = _row("AddN")
+AddN.flops(flops.sum_of_all)
 AccumulateNV2 = _row("AccumulateNV2", shape=shape_attr)
 
 

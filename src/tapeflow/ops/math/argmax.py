@@ -16,7 +16,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.signature import Preferring, dtype
 from tapeflow.ops.table import INDEX, REAL, Sample, op
@@ -76,7 +76,7 @@ def _row(name: str, function: str, reference: Callable[..., Any], results: Seque
             line.index(reference(line)) for line in lines.reshape(-1, lines.shape[-1]).tolist()
         ]
         return np.array(places, np.int64).reshape(lines.shape[:-1])
-
+    row.flops(flops.reduction)
     return row
 
 

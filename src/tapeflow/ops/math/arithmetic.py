@@ -16,7 +16,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.indexed_slices import IndexedSlices
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import flops, shapes
 from tapeflow.ops.math import choice, comparison, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import pairs, per_element, positive_pairs
@@ -52,6 +52,7 @@ def _add_row(name: str, types, **facts):
         yield Sample(np.array([1, 2], np.int32), 3, expect=np.array([4, 5], np.int32))
 
     row.reference(lambda x, y: x - -y)
+    row.flops(flops.each_output())
     return row
 
 
@@ -94,6 +95,9 @@ def Sub(xp: ModuleType, x: Array, y: Array):
     return xp.subtract(x, y)
 
 
+Sub.flops(flops.each_output())
+
+
 @Sub.gradient(needs="")
 def _(call: GradientCall, dz: Tensor):
     return dz, elementwise.Neg(dz)
@@ -124,6 +128,9 @@ def subtract(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 @op("Mul", "x: T, y: T -> z: T", types={"T": NUMERIC}, **BROADCAST, promotes="operands", foldable=True)
 def Mul(xp: ModuleType, x: Array, y: Array):
     return xp.multiply(x, y)
+
+
+Mul.flops(flops.each_output())
 
 
 @Mul.gradient(needs="x, y")
@@ -196,6 +203,9 @@ def Pow(xp: ModuleType, x: Array, y: Array):
     return xp.power(x, y)
 
 
+Pow.flops(flops.each_output())
+
+
 @Pow.gradient(needs="x, y, z")
 def _(call: GradientCall, dz: Tensor):
     x, y = conj(call.x), conj(call.y)
@@ -259,6 +269,7 @@ def _extreme(name: str, function: str, chooses_x: Callable[..., Any], reference:
 
     row.samples(pairs)
     row.reference(per_element(reference))
+    row.flops(flops.each_output())
     return row
 
 
@@ -316,6 +327,9 @@ SQUARED = (*FLOATING, dtypes.int32, dtypes.int64, *COMPLEX)
 def SquaredDifference(xp: ModuleType, x: Array, y: Array):
     difference = xp.subtract(x, y)
     return xp.conj(difference) * difference if x.dtype.kind == "c" else xp.square(difference)
+
+
+SquaredDifference.flops(flops.each_output(2))
 
 
 @SquaredDifference.gradient(needs="x, y")

@@ -13,7 +13,7 @@ from tapeflow.api import api
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import public, tensor_function
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.math.elementwise_samples import pairs, per_element
 from tapeflow.ops.table import ANY, NUMERIC, REAL, Sample, op
 from tapeflow.ops.validate import invalid, shape_text
@@ -38,6 +38,7 @@ def _ordering(name, function, holds):
         yield Sample(np.array([math.nan, 1.0]), np.array([math.nan, math.nan]))
 
     row.reference(per_element(holds))
+    row.flops(flops.each_output())
     return row
 
 
@@ -173,7 +174,7 @@ def _equality(name: str, function: str, answer: bool, promotes: str = ""):
         x, y = np.broadcast_arrays(x, y)
         same = [bool(a == b) for a, b in zip(x.ravel().tolist(), y.ravel().tolist(), strict=True)]
         return np.array([v != answer for v in same], bool).reshape(x.shape)
-
+    row.flops(flops.each_output())
     return row
 
 

@@ -15,7 +15,7 @@ from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor, is_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import flops, shapes
 from tapeflow.ops.math import arithmetic, elementwise
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import per_element, quotients, whole_pairs
@@ -38,6 +38,9 @@ def _divided(call: GradientCall, dz: Tensor):
 @op("RealDiv", "x: T, y: T -> z: T", types={"T": FLOATING_OR_COMPLEX}, **BROADCAST, promotes="operands", foldable=True)
 def RealDiv(xp: ModuleType, x: Array, y: Array):
     return xp.divide(x, y)
+
+
+RealDiv.flops(flops.each_output())
 
 
 RealDiv.gradient(needs="x, y")(_divided)

@@ -15,7 +15,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.math import arithmetic, complex_numbers, division, division_no_nan
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.elementwise_samples import line, per_element, positive
@@ -32,6 +32,9 @@ CONTINUOUS = {"T": FLOATING_OR_COMPLEX}
     foldable=True)
 def Neg(xp: ModuleType, x: Array):
     return xp.negative(x)
+
+
+Neg.flops(flops.each_input())
 
 
 @Neg.gradient(needs="")
@@ -119,6 +122,9 @@ def Square(xp: ModuleType, x: Array):
     return xp.square(x)
 
 
+Square.flops(flops.each_input())
+
+
 @Square.gradient(needs="x")
 def _(call: GradientCall, dy: Tensor):
     x = conj(call.x)
@@ -185,6 +191,9 @@ def Rsqrt(xp: ModuleType, x: Array):
     return xp.reciprocal(xp.sqrt(x))
 
 
+Rsqrt.flops(flops.each_input(2))
+
+
 @Rsqrt.gradient(needs="y")
 def _(call: GradientCall, dy: Tensor):
     return RsqrtGrad(call.y, dy)
@@ -205,6 +214,9 @@ def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
 def RsqrtGrad(xp: ModuleType, y: Array, dy: Array):
     y = xp.conj(y)
     return dy * y.dtype.type(-0.5) * (y * y * y)
+
+
+RsqrtGrad.flops(flops.each_output(4))
 
 
 RsqrtGrad.batching(batching.elementwise)
@@ -242,6 +254,7 @@ def _reciprocal(name: str):
 
 
 Reciprocal = _reciprocal("Reciprocal")
+Reciprocal.flops(flops.each_input())
 Inv = _reciprocal("Inv")
 
 
@@ -322,6 +335,9 @@ def expm1(x: TensorLike, name: str | None = None) -> Tensor:
 @op("Log", "x: T -> y: T", types=CONTINUOUS, shape=shapes.elementwise, promotes="weakness")
 def Log(xp: ModuleType, x: Array):
     return xp.log(x)
+
+
+Log.flops(flops.each_input())
 
 
 @Log.gradient(needs="x")

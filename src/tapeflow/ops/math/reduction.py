@@ -14,7 +14,7 @@ from tapeflow.core import dtypes
 from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.array import broadcasting, layout, transposing
 from tapeflow.ops.array.joining import ConcatV2
 from tapeflow.ops.array.sizes import Shape, Size
@@ -159,6 +159,7 @@ def _sum(xp: ModuleType, input: Array, axes: Sequence[int], keep_dims: bool):
 
 
 Sum = _row("Sum", NUMERIC, _sum, sum, foldable=True)
+Sum.flops(flops.reduction)
 
 
 @Sum.gradient(needs="reduction_indices")
@@ -181,6 +182,7 @@ def quotient(xp: ModuleType, total, count: int):
 
 
 Mean = _row("Mean", NUMERIC, _mean, lambda v: math.fsum(v) / len(v))
+Mean.flops(flops.each_input())
 
 
 @Mean.gradient(needs="reduction_indices")

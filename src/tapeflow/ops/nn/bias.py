@@ -11,7 +11,7 @@ from tapeflow.api import api
 from tapeflow.core.annotations import Array, Tensor, TensorLike, Variable
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import graph_scope, tensor_function
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.array.broadcasting import BroadcastTo
 from tapeflow.ops.array.layout import Reshape
 from tapeflow.ops.linalg import matmul
@@ -59,6 +59,9 @@ def BiasAdd(xp: ModuleType, value: Array, bias: Array, data_format: str):
             f"{shape_text(bias.shape)} vs. {shape_text(value.shape)}"
         )
     return value + bias.reshape([-1] + [1] * (value.ndim - axis - 1))
+
+
+BiasAdd.flops(flops.each_input())
 
 
 @BiasAdd.batching
@@ -139,6 +142,9 @@ def BiasAddGrad(xp: ModuleType, out_backprop: np.ndarray, data_format: str):
     axis = 1 if data_format == "NCHW" else out_backprop.ndim - 1
     others = tuple(i for i in range(out_backprop.ndim) if i != axis)
     return out_backprop.sum(others, dtype=out_backprop.dtype)
+
+
+BiasAddGrad.flops(flops.reduction)
 
 
 @BiasAddGrad.batching

@@ -11,7 +11,7 @@ from tapeflow._native import Tensor
 from tapeflow.api import api
 from tapeflow.core.annotations import Array, TensorLike
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import shapes
+from tapeflow.ops import flops, shapes
 from tapeflow.ops.math import reduction
 from tapeflow.ops.table import FLOATING, Sample, op
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 @op("L2Loss", "t: T -> output: T", types={"T": FLOATING}, shape=shapes.scalar)
 def L2Loss(xp: ModuleType, t: Array):
     return (xp.square(t).sum() / t.dtype.type(2)).astype(t.dtype)
+
+
+L2Loss.flops(flops.squares_summed)
 
 
 @L2Loss.batching

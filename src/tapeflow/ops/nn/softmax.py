@@ -13,7 +13,7 @@ from tapeflow.core.annotations import Array, AxisLike, IntLike, Tensor, TensorLi
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import tensor_function
-from tapeflow.ops import batching, shapes
+from tapeflow.ops import batching, flops, shapes
 from tapeflow.ops.array.transposing import Transpose, axis_swapped
 from tapeflow.ops.deprecation import renamed
 from tapeflow.ops.math import elementwise, reductions
@@ -46,6 +46,9 @@ def Softmax(xp: ModuleType, logits: np.ndarray):
         return xp.array(logits)
     e = xp.exp(logits - logits.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
+
+
+Softmax.flops(flops.each_input(5))
 
 
 Softmax.batching(batching.leading(least=[1]))

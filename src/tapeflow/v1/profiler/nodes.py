@@ -10,7 +10,8 @@ from typing import Any
 
 from tapeflow.graph.graph import Graph
 from tapeflow.graph.operation import Operation
-from tapeflow.v1.profiler.float_operations import UnknownShape, float_operations
+from tapeflow.ops.flops import UnknownShape
+from tapeflow.ops.table import REGISTRY
 from tapeflow.v1.profiler.options import TRAINABLE_VARIABLES
 
 ROOT = "_TFProfRoot"
@@ -67,7 +68,7 @@ def tree_of(graph: Graph, run_meta: Any = None) -> Node:
             node.types.append(operation.device)
         node.own["occurrence"] = 1
         with contextlib.suppress(UnknownShape, ValueError):
-            node.own["float_ops"] = float_operations(operation) or 0
+            node.own["float_ops"] = _float_operations(operation)
         if operation.name in trained:
             node.types.append(TRAINABLE_VARIABLES)
         if operation.type.startswith("Var") and (shape := _variable_shape(operation)) is not None:
@@ -75,6 +76,13 @@ def tree_of(graph: Graph, run_meta: Any = None) -> Node:
     if run_meta is not None:
         _add_run(root, {node.name: node for node in root.all()}, run_meta)
     return root
+
+
+def _float_operations(operation: Operation) -> int:
+    """The number of operations on floats; 0 where TensorFlow counts none for the type."""
+    row = operation.row or REGISTRY.get(operation.type)
+    formula = row and row.flops_formula
+    return int(formula(operation)) if formula else 0
 
 
 def _variable_shape(operation: Operation) -> list[int] | None:
