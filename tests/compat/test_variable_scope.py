@@ -254,3 +254,23 @@ def test_scopes_without_a_name():
             assert tf.get_variable("x", [1]).name == "x:0"
         with tf.variable_scope("b"), tf.variable_scope(""), tf.variable_scope("c"):
             assert tf.get_variable("z", [1]).name == "b//c/z:0"
+
+
+def test_penalties_of_eager_variables_follow_them():
+    losses = tf.get_collection_ref(tf.GraphKeys.REGULARIZATION_LOSSES)
+    before = list(losses)
+    losses.clear()
+    try:
+        ones = tf.ones_initializer()
+        w = tf.get_variable("w", [2], initializer=ones, regularizer=lambda v: tf.reduce_sum(v * v))
+        tf.get_variable("u", [2], initializer=ones, regularizer={})
+        tf.get_variable("n", [2], initializer=ones, regularizer=lambda v: None)
+        assert len(tf.losses.get_regularization_losses()) == 1
+        with tf.GradientTape() as tape:
+            penalty = tf.losses.get_regularization_loss()
+        assert penalty.numpy() == 2
+        np.testing.assert_array_equal(tape.gradient(penalty, w), [2, 2])
+        w.assign([3.0, 3.0])
+        assert tf.losses.get_total_loss().numpy() == tf.add_n(losses).numpy() == 18
+    finally:
+        losses[:] = before

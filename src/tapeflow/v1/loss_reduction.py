@@ -10,6 +10,7 @@ from tapeflow.core.context import current_graph, executing_eagerly, name_scope_v
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import names_itself, public
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.graph.build.collections import get_collection
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.sizes import rank, shape
 from tapeflow.ops.control.assert_op import Assert
@@ -175,19 +176,18 @@ def add_loss(loss: TensorLike, loss_collection: str | None = LOSSES):
 
 @public
 def get_losses(scope: str | VariableScope | None = None, loss_collection: str | None = LOSSES):
-    """The losses collected in the graph being built; eagerly an empty list.
+    """The losses collected in the default graph; eager ones are not, but for what a program adds.
 
     Args:
       scope: a prefix of the names of those that count, a regular expression (optional).
       loss_collection: the name of the collection of the graph that the loss is added to; None: none.
     """
-    graph = current_graph()
-    return [] if graph is None else graph.get_collection(loss_collection, scope)
+    return get_collection(loss_collection, scope)
 
 
 @public
 def get_regularization_losses(scope: str | None = None):
-    """The regularization losses collected in the graph being built; eagerly an empty list."""
+    """The regularization losses collected in the default graph: those of eager variables follow the variables."""
     return get_losses(scope, REGULARIZATION_LOSSES)
 
 

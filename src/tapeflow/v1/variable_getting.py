@@ -224,13 +224,26 @@ def _made(
         if context.executing_eagerly():  # those of templates and stores are found by collections all the same
             keys = [*(collections or ["variables"]), *(["trainable_variables"] if variable.trainable else [])]
             add_to_collections(keys, variable)
-    graph = context.current_graph()
-    if regularizer is not None and graph is not None:
-        with name_scope(f"{name}/Regularizer/"):
-            loss = regularizer(variable)
-        if loss is not None:
-            graph.add_to_collection(REGULARIZATION_LOSSES, loss)
+    if regularizer:
+        penalty = _Penalty(regularizer, variable, name)
+        loss = penalty.value()
+        if loss is not None:  # eagerly it follows the variable
+            add_to_collections(REGULARIZATION_LOSSES, penalty if context.executing_eagerly() else loss)
     return variable
+
+
+class _Penalty:
+    """The penalty of a variable by its regularizer, computed when a tensor is made of it."""
+
+    def __init__(self, regularizer: Callable[[Any], Any], variable: Variable, name: str):
+        self._regularizer, self._variable, self._name = regularizer, variable, name
+
+    def value(self) -> Any:
+        with name_scope(f"{self._name}/Regularizer/"):
+            return self._regularizer(self._variable)
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return convert_to_tensor(self.value(), dtype, name=name)
 
 
 def _origin(variable) -> str:
