@@ -222,6 +222,20 @@ def test_penalties_of_outputs():
     assert [float(loss) for loss in layer.losses] == [0.0]
 
 
+def test_symbolic_calls_add_no_losses():
+    class Adds(keras.layers.Layer):
+        def call(self, x):
+            self.add_loss(tf.reduce_mean(x))
+            self.add_loss([tf.reduce_sum(x)])
+            return x
+
+    inputs = keras.Input([2])
+    model = keras.Model(inputs, Adds()(inputs))
+    assert model.losses == []
+    model(np.full([1, 2], 3.0, "float32"))
+    assert [float(loss) for loss in model.losses] == [3.0, 6.0]
+
+
 @pytest.mark.parametrize("name", ["GroupNormalization", "LayerNormalization", "RMSNormalization"])
 def test_normalization_in_half_precision(name):
     """Sums of squares, which half precision cannot hold, are those of single precision."""

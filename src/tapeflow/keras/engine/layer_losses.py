@@ -10,6 +10,7 @@ from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.public import public_methods
 from tapeflow.core.release import keras_2
 from tapeflow.core.structures import nest
+from tapeflow.keras.engine.calling import state
 from tapeflow.keras.engine.fitting.stateless import current_scope
 from tapeflow.keras.engine.functional.graph_tensors import (
     compute_calls,
@@ -38,13 +39,16 @@ class LayerLosses:
         """Add losses to what `losses` returns until the next call.
 
         Args:
-          loss: a scalar tensor, a function that gives one, or a list of these.
+          loss: a scalar tensor, a function that gives one, or a list of these. In Keras 3, tensors are left out that
+            belong to a symbolic call.
           inputs, **kwargs: accepted as in Keras 2.
         """
         collecting = current_scope()
         for each in nest.flatten(loss):
             if callable(each):
                 self._loss_functions.append(each)
+            elif state.symbolic and not keras_2():
+                continue  # the call only describes a model
             elif each is not None and collecting is not None and collecting.collect_losses:
                 collecting.add_loss(convert_to_tensor(each))
             elif each is not None:
