@@ -100,7 +100,7 @@ class Compiled:
 
     def inlined(self, arguments: Sequence[Any]) -> list[Any]:
         """The outputs, of operations copied into the graph being built."""
-        graph = context.current_graph()
+        graph = building.graph_of(arguments)
         captured = []
         for outer, _, variable in self._captured():
             if variable is not None and isinstance(outer, _Eager):
