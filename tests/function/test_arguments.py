@@ -266,3 +266,19 @@ def test_calls_of_many_threads_are_counted():
         sys.setswitchinterval(before)
     assert calls.recent == sum(calls.served)
     assert calls.recent - calls.served[0] <= 10
+
+
+def test_concrete_functions_are_those_of_an_earlier_trace_that_serves():
+    f = tf.function(lambda x, y: x)
+    wide = f.get_concrete_function(tf.TensorSpec([None], tf.float32), 1)
+    assert f.get_concrete_function(tf.TensorSpec([3], tf.float32), 1) is wide
+    assert f.get_concrete_function(tf.constant([1.0, 2.0]), 1) is wide
+    assert f.get_concrete_function(tf.TensorSpec([3], tf.float32), 2) is not wide
+    assert f.experimental_get_tracing_count() == 2
+
+
+def test_tensors_of_a_function_that_has_ended_are_no_arguments():
+    kept = []
+    tf.function(lambda x: kept.append(x + 1))(tf.constant(1))
+    with pytest.raises(TypeError, match="is out of scope and cannot be used here"):
+        tf.function(lambda x: x * 2)(kept[0])

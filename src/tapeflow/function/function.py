@@ -251,12 +251,12 @@ class Function:
     def _trace_for(self, call: Call, exact: bool = False) -> ConcreteFunction:
         keys = [(call.key, around) for around in arguments.context_keys()]
         names = own_names(call) if exact else ()
-        concrete = self._known(keys, call.specs, exact, names)
+        concrete = self._known(keys, call.specs, names)
         if concrete is not None:
             return concrete
         with self._lock:
             # Another thread may have traced it since.
-            concrete = self._known(keys, call.specs, exact, names)
+            concrete = self._known(keys, call.specs, names)
             if concrete is not None:
                 return concrete
             traces = [trace for key in dict.fromkeys(keys) for trace in self._traces.get(key, ())]
@@ -274,9 +274,7 @@ class Function:
             self._traces.setdefault(keys[0 if shared else 1], []).append((specs, concrete))
             return concrete
 
-    def _known(
-        self, keys: list[Any], specs: Any, exact: bool, names: Sequence[str | None]
-    ) -> ConcreteFunction | None:
+    def _known(self, keys: list[Any], specs: Any, names: Sequence[str | None]) -> ConcreteFunction | None:
         """A trace that serves: one that is shared, or one made for the function that is traced now.
 
         Where specs name their arguments, `names`, it has to be one of arguments with these names.
@@ -285,7 +283,7 @@ class Function:
             traces = self._traces.get(key)
             if traces is not None and any(names):
                 traces = [trace for trace in traces if trace[1].is_named(names)]
-            concrete = None if traces is None else _fitting(traces, specs, exact)
+            concrete = None if traces is None else _fitting(traces, specs)
             if concrete is not None:
                 return concrete
         return None
@@ -460,17 +458,14 @@ def _captures_symbolic(concrete: ConcreteFunction) -> bool:
     )
 
 
-def _fitting(
-    traces: list[tuple[Any, ConcreteFunction]], specs: Any, exact: bool
-) -> ConcreteFunction | None:
-    """The trace for tensors of such specs: one made for just these, or if not `exact`, for all such."""
+def _fitting(traces: list[tuple[Any, ConcreteFunction]], specs: Any) -> ConcreteFunction | None:
+    """The trace for tensors of such specs: one made for just these, or for others too."""
     for known, concrete in traces:
         if known == specs:
             return concrete
-    if not exact:
-        for known, concrete in traces:
-            if arguments.covers(known, specs):
-                return concrete
+    for known, concrete in traces:
+        if arguments.covers(known, specs):
+            return concrete
     return None
 
 
