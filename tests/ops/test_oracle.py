@@ -65,6 +65,7 @@ OURS = {
     "ParseExampleRaggedFeature",
     "ParseExampleSparseFeature",
     "ParseSequenceDenseList",
+    "ParseSequenceRaggedList",
     "ParseSequenceSparseList",
     "SoftmaxGrad",
 }

@@ -50,7 +50,10 @@ DATA_DEPENDENT = {
     "MatchingFiles": "as many names as there are",
     **{
         f"Parse{kind}": "as many elements as the message has"
-        for kind in ("ExampleRaggedFeature", "ExampleSparseFeature", "SequenceDenseList", "SequenceSparseList")
+        for kind in (
+            "ExampleRaggedFeature", "ExampleSparseFeature", "SequenceDenseList", "SequenceRaggedList",
+            "SequenceSparseList",
+        )
     },
     "ParseTensor": "the tensor that the bytes hold",
     **{

@@ -75,6 +75,10 @@ def make(tf):
         )  # fmt: skip
         return context["n"], context["m"], context["v"].dense_shape, lists["s"], lengths["s"], lists["z"].dense_shape
 
+    def ragged_sequence(x):
+        steps = io.parse_sequence_example(x, sequence_features={"s": io.RaggedFeature(tf.int64)})[1]["s"]
+        return steps.flat_values, *steps.nested_row_splits
+
     def single_sequence(x):
         context, lists = io.parse_single_sequence_example(
             x,
@@ -110,6 +114,7 @@ EXPECTED = {
     "ragged": [[[7, 8, 9], [5, 0, 0]]],
     "single": [[1.0, 2.0], [7, 8, 9], ["x"]],
     "sequence": [[2, 1], [0.5, 0.5], [2, 0], [[[1, 2], [3, 4]], [[5, 6], [0, 0]]], [2, 1], [2, 0, 0]],
+    "ragged_sequence": [[1, 2, 3, 4, 5, 6], [0, 2, 3], [0, 2, 4, 6]],
     "single_sequence": [2, [1, 2, 3, 4], []],
     "proto": [[[2], [0]], [["p", "q"], ["", ""]], ["\n\x01p\n\x01q", ""]],
     "csv": [[1, 2], ["a", "b,c"], [0.5, 2.5]],

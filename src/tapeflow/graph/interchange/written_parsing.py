@@ -19,6 +19,7 @@ from tapeflow.ops.io.example_rows import (
     ParseExampleRaggedFeature,
     ParseExampleSparseFeature,
     ParseSequenceDenseList,
+    ParseSequenceRaggedList,
     ParseSequenceSparseList,
 )
 from tapeflow.ops.string.rows import attr_bytes
@@ -83,9 +84,12 @@ def _ragged(
     return list(_example(serialized, names, "ragged", key, sequence, **attrs))
 
 
-def _list(serialized: Any, names: Any, sparse: Any, dense: Any, missing: Any, **attrs: Any) -> Any:
+def _list(
+    serialized: Any, names: Any, sparse: Any = (), dense: Any = (), ragged: Any = (), missing: Any = (), **attrs: Any
+) -> Any:
     """The outputs of the node for one list of features."""
-    inputs = [serialized, names, *_no_strings(3), _strings(*sparse), _strings(*dense), _strings()]
+    keys = [_strings(*each) for each in (sparse, dense, ragged)]
+    inputs = [serialized, names, *_no_strings(3), *keys]
     attrs = {f"feature_list_{name}": value for name, value in attrs.items()}
     return outputs_of(
         "ParseSequenceExampleV2", [*inputs, np.array(missing, bool)],
@@ -98,12 +102,17 @@ def _dense_list(
 ) -> Any:
     shapes = [TensorShape(list(feature_shape))]
     return list(
-        _list(serialized, names, [], [key], [allow_missing], dense_types=[dtype], dense_shapes=shapes)
+        _list(serialized, names, dense=[key], missing=[allow_missing], dense_types=[dtype], dense_shapes=shapes)
     )
 
 
 def _sparse_list(serialized: Any, names: Any, key: str, dtype: DTypeLike) -> Any:
-    return list(_list(serialized, names, [key], [], [], sparse_types=[dtype]))
+    return list(_list(serialized, names, sparse=[key], sparse_types=[dtype]))
+
+
+def _ragged_list(serialized: Any, names: Any, key: str, dtype: DTypeLike, splits_dtype: Any) -> Any:
+    attrs = {"ragged_value_types": [dtype], "ragged_split_types": [splits_dtype]}
+    return list(_list(serialized, names, ragged=[key], **attrs))
 
 
 ROWS = {
@@ -111,5 +120,6 @@ ROWS = {
     ParseExampleSparseFeature: _sparse,
     ParseExampleRaggedFeature: _ragged,
     ParseSequenceDenseList: _dense_list,
+    ParseSequenceRaggedList: _ragged_list,
     ParseSequenceSparseList: _sparse_list,
 }

@@ -13,7 +13,7 @@ import numpy as np
 from tapeflow import protos
 from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
+from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.graph.nodes import python_ops
 from tapeflow.graph.nodes.node_kinds import SPECIAL
 from tapeflow.graph.op_defs import messages as op_defs
@@ -25,6 +25,7 @@ from tapeflow.ops.io.example_rows import (
     ParseExampleRaggedFeature,
     ParseExampleSparseFeature,
     ParseSequenceDenseList,
+    ParseSequenceRaggedList,
     ParseSequenceSparseList,
 )
 from tapeflow.ops.node_rows import NODES
@@ -88,12 +89,13 @@ def _of_examples(
     ]
 
 
-def _of_lists(messages: Any, names: Any, sparse: Any, dense: Any) -> list[list[Any]]:
-    """Indices, values and shapes of sparse lists of features, values and lengths of dense ones.
+def _of_lists(messages: Any, names: Any, sparse: Any, dense: Any, ragged: Any) -> list[list[Any]]:
+    """Indices, values and shapes of sparse lists of features, values and lengths of dense, values and splits of ragged.
 
     Args:
       sparse: (key, dtype) of each.
       dense: (key, dtype, shape, whether it may be missing) of each.
+      ragged: (key, dtype, dtype of splits) of each.
     """
     sparse = [ParseSequenceSparseList(messages, names, key=k, dtype=t) for k, t in sparse]
     dense = [
@@ -102,7 +104,11 @@ def _of_lists(messages: Any, names: Any, sparse: Any, dense: Any) -> list[list[A
         )
         for k, t, shape, missing in dense
     ]
-    return [*([x[i] for x in sparse] for i in range(3)), *([x[i] for x in dense] for i in range(2))]
+    ragged = [
+        ParseSequenceRaggedList(messages, names, key=k, dtype=t, splits_dtype=s) for k, t, s in ragged
+    ]
+    found = (sparse, 3), (dense, 2), (ragged, 3)
+    return [[x[i] for x in rows] for rows, outputs in found for i in range(outputs)]
 
 
 _NO_NAMES = np.zeros(0, object)
@@ -169,13 +175,21 @@ def _sequence_features(given: dict[str, list[Any]], attrs: dict[str, Any]) -> di
             "feature_list_dense_keys",
             lists, attrs["feature_list_dense_types"], attrs["feature_list_dense_shapes"], empty,
         ),
+        _paired(
+            "feature_list_ragged_keys",
+            keys("feature_list_ragged_keys"),
+            attrs.get("feature_list_ragged_value_types", ()),
+            attrs.get("feature_list_ragged_split_types", ()),
+        ),
     )  # fmt: skip
     context = "sparse_indices", "sparse_values", "sparse_shapes", "dense_values", "ragged_values", "ragged_row_splits"
+    lists_of = (
+        "sparse_indices", "sparse_values", "sparse_shapes", "dense_values", "dense_lengths", "ragged_values",
+        "ragged_outer_splits", "ragged_inner_splits",
+    )
     return {
         **{f"context_{name}": found for name, found in zip(context, of_context, strict=True)},
-        **{f"feature_list_{name}": found for name, found in zip(
-            ("sparse_indices", "sparse_values", "sparse_shapes", "dense_values", "dense_lengths"), of_lists, strict=True
-        )},
+        **{f"feature_list_{name}": found for name, found in zip(lists_of, of_lists, strict=True)},
     }  # fmt: skip
 
 
@@ -230,10 +244,6 @@ _FEATURES: dict[str, _Features] = {
 
 
 def _imported(maker: NodeMaker, node: protos.NodeDef, inputs: Any, name: str, attrs: dict[str, Any]) -> Operation:
-    if attrs.get("feature_list_ragged_value_types"):
-        raise UnimplementedError(
-            node, None, f"Node '{name}' ({node.op}) parses lists of features as ragged tensors, which is not supported."
-        )  # fmt: skip
     return make(node.op, _FEATURES[node.op], inputs, name + "/", attrs)
 
 

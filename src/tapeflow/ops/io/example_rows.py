@@ -14,12 +14,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeflow.core import dtypes
-from tapeflow.core.annotations import Array, ShapeLike
+from tapeflow.core.annotations import Array
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError
-from tapeflow.core.files import examples
-from tapeflow.core.files.wire import WireError, bytes_field
+from tapeflow.core.files.wire import bytes_field
 from tapeflow.ops import shapes
+from tapeflow.ops.io.message_features import (
+    KINDS,
+    SHOWN,
+    TYPES,
+    elements,
+    feature_of_each,
+    features_of,
+    lists_of,
+    messages_of,
+    name_of,
+    numpy_type,
+    rows_of,
+    size_of,
+)
 from tapeflow.ops.signature import dtype, ints, string
 from tapeflow.ops.string.rows import attr_bytes
 from tapeflow.ops.table import Sample, op
@@ -27,76 +40,6 @@ from tapeflow.ops.validate import invalid, shape_text
 
 if TYPE_CHECKING:
     from tapeflow.ops.row_types import SampleGenerator, ShapeCall
-
-_KINDS = {"float32": "float", "int64": "int64", "string": "bytes"}
-_SHOWN = {"float32": "float", "int64": "int64", "string": "string"}
-TYPES = (dtypes.float32, dtypes.int64, dtypes.string)
-
-
-def _numpy_type(kind: str):
-    return {"float32": np.float32, "int64": np.int64}.get(kind, object)
-
-
-def _name_of(names: Any, i: int) -> str:
-    flat = names.ravel()
-    return flat[i].decode("utf-8", "replace") if i < len(flat) else "<unknown>"
-
-
-def _messages(serialized: Any, names: Any) -> list[bytes]:
-    if serialized.ndim > 1:
-        raise invalid(
-            f"Expected serialized to be a scalar or vector, got shape: {shape_text(serialized.shape)}"
-        )
-    if names.size and names.size != serialized.size:
-        raise invalid(
-            f"Expected len(names) == len(serialized), but got: {names.size} vs. {serialized.size}"
-        )
-    return serialized.ravel().tolist()
-
-
-def _parsed(message: bytes, i: int, sequence: bool):
-    try:
-        return examples.sequence_example(message)[0] if sequence else examples.example(message)
-    except WireError:
-        raise invalid(
-            f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})"
-        ) from None
-
-
-def _features(messages: list[bytes], key: str, sequence: bool) -> list[Any]:
-    """The feature `key` of each message."""
-    name = attr_bytes(key)
-    return [_parsed(message, i, sequence).get(name) for i, message in enumerate(messages)]
-
-
-def _lists(message: bytes, i: int):
-    try:
-        return examples.sequence_example(message)[1]
-    except WireError:
-        raise invalid(
-            f"Could not parse example input, value: '{message[:100]!r}' (batch index {i})"
-        ) from None
-
-
-def _elements(feature: Sequence[Any] | None, kind: str, where: str):
-    """The elements of a feature, None where it holds nothing; `where` begins the message of an error."""
-    if feature is None or feature[0] == "":
-        return None
-    if feature[0] != _KINDS[kind]:
-        raise invalid(
-            f"{where}  Data types don't match. Expected type: {_SHOWN[kind]}  Feature is: {feature[0]}_list"
-        )
-    return feature[1]
-
-
-def _rows(values: Any, kind: str, shape: ShapeLike):
-    out = np.empty(len(values), _numpy_type(kind))
-    out[:] = values
-    return out.reshape(shape)
-
-
-def _size(shape: Sequence[Any]) -> int:
-    return int(np.prod(shape)) if len(shape) else 1
 
 
 def _dense_rule(call: ShapeCall):
@@ -118,26 +61,26 @@ def ParseExampleDenseFeature(
     xp: ModuleType, serialized: Array, names: Array, default: Array, key: str, sequence,
     feature_shape: Sequence[int], variable: bool, required: bool,
 ):
-    messages = _messages(serialized, names)
+    messages = messages_of(serialized, names)
     kind = "string" if default.dtype == object else dtypes.as_dtype(default.dtype).name
-    shape, word, count = tuple(feature_shape), _KINDS[kind], _size(feature_shape)
+    shape, word, count = tuple(feature_shape), KINDS[kind], size_of(feature_shape)
     if not variable:
-        features = _features(messages, key, sequence)
+        features = feature_of_each(messages, key, sequence)
         if all(feature is not None and feature[0] == word and len(feature[1]) == count for feature in features):
             flat = itertools.chain.from_iterable(feature[1] for feature in features)
-            return np.fromiter(flat, _numpy_type(kind), len(features) * count).reshape((*serialized.shape, *shape))
+            return np.fromiter(flat, numpy_type(kind), len(features) * count).reshape((*serialized.shape, *shape))
     found = []
     for i, message in enumerate(messages):
-        where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
+        where = f"Name: {name_of(names, i)}, Key: {key}, Index: {i}."
+        values = elements(features_of(message, i, sequence).get(attr_bytes(key)), kind, where)
         if values is None:
             if required and not variable:
                 raise invalid(
-                    f"Name: {_name_of(names, i)}, Feature: {key} (data type: {_SHOWN[kind]}) is required but could "
+                    f"Name: {name_of(names, i)}, Feature: {key} (data type: {SHOWN[kind]}) is required but could "
                     "not be found."
                 )
             if variable:
-                found.append(_rows([], kind, (0, *shape)))
+                found.append(rows_of([], kind, (0, *shape)))
             else:
                 found.append(
                     np.broadcast_to(default, shape) if default.ndim == 0 else default.reshape(shape)
@@ -147,20 +90,20 @@ def ParseExampleDenseFeature(
             if count == 0 or len(values) % count:
                 raise invalid(f"{where}  Number of {word} values is not a multiple of stride length. Saw "
                               f"{len(values)} values but output shape is: {shape_text((None, *shape))}")  # fmt: skip
-            found.append(_rows(values, kind, (-1, *shape) if count else (0, *shape)))
+            found.append(rows_of(values, kind, (-1, *shape) if count else (0, *shape)))
         elif len(values) != count:
             raise invalid(f"{where}  Number of {word} values != expected.  Values size: {len(values)} but output "
                           f"shape: {shape_text(shape)}")  # fmt: skip
         else:
-            found.append(_rows(values, kind, shape))
+            found.append(rows_of(values, kind, shape))
     if variable:
         longest = max((len(rows) for rows in found), default=0)
-        out = np.empty((len(found), longest, *shape), _numpy_type(kind))
+        out = np.empty((len(found), longest, *shape), numpy_type(kind))
         out[...] = default.ravel()[0] if default.size else (b"" if kind == "string" else 0)
         for i, rows in enumerate(found):
             out[i, : len(rows)] = rows
     else:
-        out = np.empty((len(found), *shape), _numpy_type(kind))
+        out = np.empty((len(found), *shape), numpy_type(kind))
         for i, rows in enumerate(found):
             out[i, ...] = rows  # not out[i]: a scalar's array is not to be an element
     return out.reshape((*serialized.shape, *out.shape[1:]))
@@ -178,15 +121,15 @@ def _sparse_rule(call: ShapeCall):
 def ParseExampleSparseFeature(
     xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType
 ):
-    messages, kind = _messages(serialized, names), _checked(dtype)
+    messages, kind = messages_of(serialized, names), _checked(dtype)
     found = []
-    for i, feature in enumerate(_features(messages, key, sequence)):
-        if feature is not None and feature[0] == _KINDS[kind]:
+    for i, feature in enumerate(feature_of_each(messages, key, sequence)):
+        if feature is not None and feature[0] == KINDS[kind]:
             found.append(feature[1])
         else:
-            found.append(_elements(feature, kind, f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}.") or [])
+            found.append(elements(feature, kind, f"Name: {name_of(names, i)}, Key: {key}, Index: {i}.") or [])
     longest = max((len(v) for v in found), default=0)
-    flat = _rows([v for values in found for v in values], kind, (-1,))
+    flat = rows_of([v for values in found for v in values], kind, (-1,))
     if serialized.ndim == 0:
         return np.arange(longest, dtype=np.int64)[:, None], flat, np.array([longest], np.int64)
     index = [(i, j) for i, values in enumerate(found) for j in range(len(values))]
@@ -198,7 +141,7 @@ def ParseExampleSparseFeature(
 
 
 def _checked(kind: DType) -> str:
-    if kind.name not in _KINDS:
+    if kind.name not in KINDS:
         raise invalid(f"A feature has dtype float32, int64 or string, not {kind.name}")
     return kind.name
 
@@ -210,14 +153,14 @@ def _checked(kind: DType) -> str:
 def ParseExampleRaggedFeature(
     xp: ModuleType, serialized: Array, names: Array, key: str, sequence, dtype: DType, splits_dtype: DType
 ):
-    messages, kind = _messages(serialized, names), _checked(dtype)
+    messages, kind = messages_of(serialized, names), _checked(dtype)
     found = []
     for i, message in enumerate(messages):
-        where = f"Name: {_name_of(names, i)}, Key: {key}, Index: {i}."
-        values = _elements(_parsed(message, i, sequence).get(attr_bytes(key)), kind, where)
+        where = f"Name: {name_of(names, i)}, Key: {key}, Index: {i}."
+        values = elements(features_of(message, i, sequence).get(attr_bytes(key)), kind, where)
         found.append([] if values is None else values)
     splits = np.concatenate([[0], np.cumsum([len(v) for v in found])])
-    return _rows([v for values in found for v in values], kind, (-1,)), splits.astype(
+    return rows_of([v for values in found for v in values], kind, (-1,)), splits.astype(
         splits_dtype.as_numpy_dtype
     )
 
@@ -238,11 +181,11 @@ def ParseSequenceDenseList(
     xp: ModuleType, serialized: Array, names: Array, key: str, dtype: DType, feature_shape: Sequence[int],
     allow_missing: bool,
 ):
-    messages, kind = _messages(serialized, names), _checked(dtype)
-    shape, count, found = tuple(feature_shape), _size(feature_shape), []
+    messages, kind = messages_of(serialized, names), _checked(dtype)
+    shape, count, found = tuple(feature_shape), size_of(feature_shape), []
     for i, message in enumerate(messages):
-        steps = _lists(message, i).get(attr_bytes(key))
-        name = _name_of(names, i)
+        steps = lists_of(message, i).get(attr_bytes(key))
+        name = name_of(names, i)
         if steps is None:
             if not allow_missing:
                 raise invalid(
@@ -252,17 +195,17 @@ def ParseSequenceDenseList(
             steps = []
         rows = []
         for j, step in enumerate(steps):
-            values = _elements(step, kind, f"Name: {name}, Feature list: {key}, Index: {j}.")
+            values = elements(step, kind, f"Name: {name}, Feature list: {key}, Index: {j}.")
             values = [] if values is None else values
             if len(values) != count:
                 raise invalid(
-                    f"Name: {name}, Key: {key}, Index: {j}.  Number of {_KINDS[kind]} values != expected.  values "
+                    f"Name: {name}, Key: {key}, Index: {j}.  Number of {KINDS[kind]} values != expected.  values "
                     f"size: {len(values)} but output shape: {shape_text(shape)}"
                 )
-            rows.append(_rows(values, kind, shape))
+            rows.append(rows_of(values, kind, shape))
         found.append(rows)
     longest = max(map(len, found), default=0)
-    out = np.empty((len(found), longest, *shape), _numpy_type(kind))
+    out = np.empty((len(found), longest, *shape), numpy_type(kind))
     out[...] = b"" if kind == "string" else 0
     for i, rows in enumerate(found):
         for j, row in enumerate(rows):
@@ -281,22 +224,42 @@ def _sparse_list_rule(call: ShapeCall):
     "serialized: string, names: string -> indices: int64, values: dtype, dense_shape: int64",
     attrs={"key": string, "dtype": dtype}, shape=_sparse_list_rule, composed_in="parsing")  # fmt: skip
 def ParseSequenceSparseList(xp: ModuleType, serialized: Array, names: Array, key: str, dtype: DType):
-    messages, kind = _messages(serialized, names), _checked(dtype)
+    messages, kind = messages_of(serialized, names), _checked(dtype)
     index, flat, sizes = [], [], [len(messages), 0, 0]
     for i, message in enumerate(messages):
-        steps = _lists(message, i).get(attr_bytes(key), [])
+        steps = lists_of(message, i).get(attr_bytes(key), [])
         sizes[1] = max(sizes[1], len(steps))
         for j, step in enumerate(steps):
-            where = f"Name: {_name_of(names, i)}, Feature list: {key}, Index: {j}."
-            values = _elements(step, kind, where)
+            where = f"Name: {name_of(names, i)}, Feature list: {key}, Index: {j}."
+            values = elements(step, kind, where)
             values = [] if values is None else values
             sizes[2] = max(sizes[2], len(values))
             index += [(i, j, k) for k in range(len(values))]
             flat += list(values)
     indices = np.array(index, np.int64).reshape(-1, 3)
     if serialized.ndim == 0:
-        return indices[:, 1:], _rows(flat, kind, (-1,)), np.array(sizes[1:], np.int64)
-    return indices, _rows(flat, kind, (-1,)), np.array(sizes, np.int64)
+        return indices[:, 1:], rows_of(flat, kind, (-1,)), np.array(sizes[1:], np.int64)
+    return indices, rows_of(flat, kind, (-1,)), np.array(sizes, np.int64)
+
+
+@op("ParseSequenceRaggedList",
+    "serialized: string, names: string -> values: dtype, outer_splits: splits_dtype, inner_splits: splits_dtype",
+    attrs={"key": string, "dtype": dtype, "splits_dtype": dtype(dtypes.int32)},
+    shape=shapes.fixed((None,), (None,), (None,)), composed_in="parsing")  # fmt: skip
+def ParseSequenceRaggedList(
+    xp: ModuleType, serialized: Array, names: Array, key: str, dtype: DType, splits_dtype: DType
+):
+    messages, kind = messages_of(serialized, names), _checked(dtype)
+    flat, outer, inner = [], [0], [0]
+    for i, message in enumerate(messages):
+        for j, step in enumerate(lists_of(message, i).get(attr_bytes(key), [])):
+            where = f"Name: {name_of(names, i)}, Feature list: {key}, Index: {j}."
+            values = elements(step, kind, where)
+            flat += [] if values is None else list(values)
+            inner.append(len(flat))
+        outer.append(len(inner) - 1)
+    numbers = splits_dtype.as_numpy_dtype
+    return rows_of(flat, kind, (-1,)), np.array(outer, numbers), np.array(inner, numbers)
 
 
 # An example with the features a: [1, 2] (integers) and b: ["x"], and a sequence of two steps of a.
@@ -390,11 +353,21 @@ def _(rng: SampleGenerator):
     yield from _bad(key="a", dtype=dtypes.int64)
 
 
+@ParseSequenceRaggedList.samples
+def _(rng: SampleGenerator):
+    both = _strings(b"", _SEQUENCE)
+    found = (np.array([1, 2, 1, 2]), np.array([0, 0, 2]), np.array([0, 2, 4]))
+    yield Sample(both, _NONE, key="a", dtype=dtypes.int64, expect=found)
+    yield Sample(both, _NONE, key="a", dtype=dtypes.string, raises=InvalidArgumentError)
+    yield from _bad(key="a", dtype=dtypes.int64)
+
+
 for _row in (
     ParseExampleDenseFeature,
     ParseExampleSparseFeature,
     ParseExampleRaggedFeature,
     ParseSequenceDenseList,
+    ParseSequenceRaggedList,
     ParseSequenceSparseList,
 ):
     _row.gradient(None)

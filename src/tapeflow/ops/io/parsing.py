@@ -31,9 +31,9 @@ from tapeflow.ops.io.example_rows import (
     ParseExampleRaggedFeature,
     ParseExampleSparseFeature,
     ParseSequenceDenseList,
+    ParseSequenceRaggedList,
     ParseSequenceSparseList,
 )
-from tapeflow.ops.math.casting import cast
 from tapeflow.ops.ragged.tensor import RaggedTensor
 from tapeflow.ops.sparse.shaping import reorder
 
@@ -158,34 +158,30 @@ def _sparse(key, feature, serialized, names, common):
 
 
 def _ragged(key, feature, serialized, names, common):
-    kind = _require_dtype(key, feature)
-    text = _key_text(key if feature.value_key is None else feature.value_key)
-    splits_dtype = feature.row_splits_dtype
-    raw = ParseExampleRaggedFeature(
-        serialized, names, key=text, dtype=kind, splits_dtype=splits_dtype, **common
-    )
     single = serialized.shape.rank == 0
-    whole = (
-        raw.values
-        if single
-        else RaggedTensor.from_row_splits(raw.values, raw.row_splits, validate=False)
-    )
-    out = whole
-    for part in feature.partitions[::-1]:
-        if isinstance(part, RaggedFeature.UniformRowLength):
-            uniform = ragged_features.uniform_of_one if single else ragged_features.uniform_of_batch
-            out = uniform(out, part.length, feature.validate)
-            continue
+
+    def values_of(name, kind):
         found = ParseExampleRaggedFeature(
-            serialized, names, key=_key_text(part.key), dtype=dtypes.int64, splits_dtype=splits_dtype, **common
+            serialized, names, key=_key_text(name), dtype=kind, splits_dtype=feature.row_splits_dtype, **common
         )
-        way, places = type(part).__name__, cast(found.values, splits_dtype)
-        if single:
-            out = ragged_features.of_one(out, way, places, feature.validate)
-        else:
-            places = RaggedTensor.from_row_splits(places, found.row_splits, validate=False)
-            out = ragged_features.of_batch(out, way, places, feature.validate)
-    return out
+        return found.values if single else RaggedTensor.from_row_splits(found.values, found.row_splits, validate=False)
+
+    return ragged_features.in_rows(key, feature, _require_dtype(key, feature), values_of, single)
+
+
+def _ragged_list(key, feature, serialized, names):
+    """A row for each step of a list of features; of a batch, such rows for each example."""
+    splits = []
+
+    def values_of(name, kind):
+        found = ParseSequenceRaggedList(
+            serialized, names, key=_key_text(name), dtype=kind, splits_dtype=feature.row_splits_dtype
+        )
+        splits.append(found.outer_splits)
+        return RaggedTensor.from_row_splits(found.values, found.inner_splits, validate=False)
+
+    steps = ragged_features.in_rows(key, feature, _require_dtype(key, feature), values_of, False)
+    return steps if serialized.shape.rank == 0 else RaggedTensor.from_row_splits(steps, splits[0], validate=False)
 
 
 def _names(example_names: Sequence[str] | None, single: bool = False):
@@ -325,6 +321,8 @@ def _sequences(
                 serialized, names, key=_key_text(key), dtype=kind, feature_shape=shape,
                 allow_missing=bool(feature.allow_missing),
             )  # fmt: skip
+        elif isinstance(feature, RaggedFeature):
+            lists[key] = _ragged_list(key, feature, serialized, names)
         else:
             raise ValueError(f"Unsupported sequence feature {key}: {feature}")
     return context, lists, lengths

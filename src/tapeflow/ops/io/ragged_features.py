@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tapeflow.core import dtypes
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.array.tiling import repeat
+from tapeflow.ops.io.example_features import RaggedFeature
 from tapeflow.ops.math.arithmetic import maximum
+from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.cumulative import cumsum
 from tapeflow.ops.ragged.math import reduce_max
 from tapeflow.ops.ragged.tensor import RaggedTensor
@@ -22,6 +26,30 @@ _MAKERS: dict[str, Any] = {
     "RowLimits": RaggedTensor.from_row_limits,
     "ValueRowIds": RaggedTensor.from_value_rowids,
 }
+
+
+def in_rows(key: str, feature: RaggedFeature, dtype: Any, values_of: Callable[[str, Any], Any], single: bool) -> Any:
+    """The values of a feature, in the rows that its partitions say.
+
+    Args:
+      key: that of the feature, where it does not name another one for its values.
+      feature: what is read.
+      dtype: the dtype of the values.
+      values_of: reads the feature of a key as a dtype.
+      single: whether it reads one vector, not a row for each of some.
+    """
+    out = values_of(key if feature.value_key is None else feature.value_key, dtype)
+    for part in feature.partitions[::-1]:
+        if isinstance(part, RaggedFeature.UniformRowLength):
+            out = (uniform_of_one if single else uniform_of_batch)(out, part.length, feature.validate)
+            continue
+        places, kind = values_of(part.key, dtypes.int64), type(part).__name__
+        if single:
+            out = of_one(out, kind, cast(places, feature.row_splits_dtype), feature.validate)
+        else:
+            places = places.with_values(cast(places.values, feature.row_splits_dtype))
+            out = of_batch(out, kind, places, feature.validate)
+    return out
 
 
 def of_one(values: Any, kind: str, partition: Any, validate: bool) -> RaggedTensor:
