@@ -1,5 +1,6 @@
 """What Python's and NumPy's numbers become, alone and in lists, against TensorFlow's answers."""
 
+import contextlib
 import importlib.util
 import os
 import pathlib
@@ -400,3 +401,13 @@ def test_what_is_not_copied_cannot_be_written_to(values):
     with pytest.raises(ValueError, match="read-only"):
         tensor.__array__(copy=False)[0] = 7
     assert tensor.numpy().tolist() == values
+
+
+@pytest.mark.parametrize("convert", [tf.constant, tf.convert_to_tensor])
+@pytest.mark.parametrize("graph", [False, True])
+def test_an_array_of_no_objects_is_one_of_strings(convert, graph):
+    empty = np.zeros([2, 0], object)
+    with tf.Graph().as_default() if graph else contextlib.nullcontext():
+        assert convert(empty).dtype == tf.string
+        assert convert(empty, tf.float32).dtype == tf.float32
+        assert convert(empty).shape == (2, 0)
