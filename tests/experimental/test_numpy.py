@@ -194,3 +194,18 @@ def test_arange_is_empty_where_the_stop_is_behind(given):
     made, expected = tf.experimental.numpy.arange(*given), np.arange(*given)
     assert made.dtype == expected.dtype
     assert made.numpy().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: (tnp.eye(np.int64(2), 3, k=np.int64(1)), np.eye(2, 3, k=1)),
+        lambda: (tnp.tri(3, np.int64(2)), np.tri(3, 2)),
+        lambda: (tnp.tril(A, tf.constant(-1, tf.int64)), np.tril(A, -1)),
+        lambda: (tnp.triu(A, np.int64(1)), np.triu(A, 1)),
+    ],
+)
+def test_sizes_and_diagonals_of_another_kind_of_integers(call):
+    made, expected = call()
+    assert made.dtype == expected.dtype
+    assert made.numpy().tolist() == expected.tolist()

@@ -110,3 +110,10 @@ def test_ragged_range_counts_at_the_least_integer():
         [5, 3, 1],
         [0, 3, 6],
     ]
+
+
+@pytest.mark.parametrize("rows", [2, np.int64(2), np.uint8(2)])
+@pytest.mark.parametrize("columns", [3, np.int64(3), np.int32(3)])
+def test_an_identity_takes_sizes_of_any_kind_of_integers(rows, columns):
+    for sizes in ((rows, columns), (tf.constant(rows), columns)):
+        assert tf.eye(*sizes).numpy().tolist() == np.eye(2, 3).tolist()

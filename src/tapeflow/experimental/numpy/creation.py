@@ -152,6 +152,11 @@ def full_like(
     return broadcast_to(tensor(fill_value, _like(dtype, a)), shape_(a))
 
 
+def _places(rows, columns):
+    """The numbers of the rows, below each other, and those of the columns, of one dtype whatever that of the sizes."""
+    return cast(range_(rows), dtypes.int64)[:, None], cast(range_(columns), dtypes.int64)[None, :]
+
+
 @public
 def eye(N, M=None, k: int = 0, dtype: DTypeLike = float):
     """Return a matrix with ones on a diagonal.
@@ -162,8 +167,8 @@ def eye(N, M=None, k: int = 0, dtype: DTypeLike = float):
       k: which diagonal: 0 is the main one, positive numbers are above it.
       dtype: the dtype; a Python float means float64, or float32 where that is preferred.
     """
-    columns = N if M is None else M
-    on = equal(range_(columns)[None, :], range_(N)[:, None] + k)
+    row, column = _places(N, N if M is None else M)
+    on = equal(column, row + cast(k, row.dtype))
     return cast(on, dtype_of(dtype))
 
 
@@ -188,8 +193,8 @@ def tri(N, M=None, k: int = 0, dtype: DTypeLike | None = None):
       k: which diagonal: 0 is the main one, positive numbers are above it.
       dtype: the dtype; None: float64, or float32 where that is preferred.
     """
-    columns = N if M is None else M
-    on = range_(columns)[None, :] <= range_(N)[:, None] + k
+    row, column = _places(N, N if M is None else M)
+    on = column <= row + cast(k, row.dtype)
     return cast(on, default_float() if dtype is None else dtype_of(dtype))
 
 

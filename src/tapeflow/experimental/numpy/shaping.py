@@ -336,7 +336,7 @@ def tril(m, k: int = 0):
       m: an array of two axes or more.
       k: the last diagonal that is kept: 0 is the main one, positive numbers are above it.
     """
-    return _triangle(m, k, lambda row, column: column <= row + k)
+    return _triangle(m, k, lambda row, column: column <= row + cast(k, row.dtype))
 
 
 @public
@@ -347,7 +347,7 @@ def triu(m, k: int = 0):
       m: an array of two axes or more.
       k: the first diagonal that is kept: 0 is the main one, positive numbers are above it.
     """
-    return _triangle(m, k, lambda row, column: column >= row + k)
+    return _triangle(m, k, lambda row, column: column >= row + cast(k, row.dtype))
 
 
 def _triangle(m, k, inside):
@@ -355,5 +355,6 @@ def _triangle(m, k, inside):
     if len(x.shape) < 2:
         raise ValueError("Argument to tril/triu must have rank at least 2")
     shape = shape_(x)
-    mask = inside(range_(shape[-2])[:, None], range_(shape[-1])[None, :])
+    row, column = (cast(range_(size), dtypes.int64) for size in (shape[-2], shape[-1]))
+    mask = inside(row[:, None], column[None, :])
     return where(broadcast_to_(mask, shape), x, zeros_like(x))

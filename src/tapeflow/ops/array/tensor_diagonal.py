@@ -160,7 +160,8 @@ def eye(
     if isinstance(num_rows, int) and isinstance(columns, int) and not (num_rows and columns):
         one = zeros([num_rows, columns], dtype)  # whatever the other size is
     else:
-        same = comparison.Equal(ExpandDims(range_(num_rows), 1), range_(columns))
+        down, across = range_(num_rows), range_(columns)
+        same = comparison.Equal(ExpandDims(down, 1), cast(across, down.dtype))
         one = cast(same, dtypes.as_dtype(dtype))
     if batch_shape is None:
         return one
