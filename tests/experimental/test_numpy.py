@@ -209,3 +209,39 @@ def test_sizes_and_diagonals_of_another_kind_of_integers(call):
     made, expected = call()
     assert made.dtype == expected.dtype
     assert made.numpy().tolist() == expected.tolist()
+
+
+CUBE = np.arange(24.0).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (lambda m, x: m.swapaxes(x, 0, -1), [CUBE]),
+        (lambda m, x: m.swapaxes(x, 1, 1), [CUBE]),
+        (lambda m, x: m.moveaxis(x, [0, 1], [-1, 0]), [CUBE]),
+        (lambda m, x: m.diagonal(x, 1), [A]),
+        (lambda m, x: m.trace(x), [A]),
+        (lambda m, x: m.full([2, 2], x), [np.array(1.5)]),
+        (lambda m, x, y: m.matmul(x, y), [CUBE, CUBE.swapaxes(1, 2)]),
+        (lambda m, x, y: m.matmul(x, y), [A, V[:1].repeat(4)]),
+        (lambda m, x, y: m.matmul(x, y), [V, A]),
+        (lambda m, x, y: m.matmul(x, y), [V, V]),
+    ],
+)
+def test_arrays_of_unknown_rank(function, values):
+    of_any_rank = tf.function(
+        lambda *x: function(tnp, *x), input_signature=[tf.TensorSpec(None, v.dtype) for v in values], autograph=False
+    )
+    np.testing.assert_allclose(of_any_rank(*map(tf.constant, values)), function(np, *values))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_differences_along_an_axis_of_unknown_size(n, axis):
+    of_any_size = tf.function(
+        lambda x: tnp.diff(x, n, axis), input_signature=[tf.TensorSpec([None, None], A.dtype)], autograph=False
+    )
+    np.testing.assert_allclose(of_any_size(tf.constant(A)), np.diff(A, n, axis))
+    with pytest.raises(ValueError, match="requires a known rank"):
+        tf.function(tnp.diff, input_signature=[tf.TensorSpec(None)], autograph=False).get_concrete_function()

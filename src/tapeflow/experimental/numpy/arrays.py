@@ -115,7 +115,7 @@ def array(val, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0
     x = tensor(val, None if dtype is None else dtype_of(dtype))
     if copy and x is val:
         x = identity(x)
-    missing = ndmin - len(x.shape)
+    missing = ndmin - len(x.shape) if ndmin else 0
     return reshape(x, concat([[1] * missing, shape_(x)], 0)) if missing > 0 else x
 
 

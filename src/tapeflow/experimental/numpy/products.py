@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
+from tapeflow.core.convert import constant
 from tapeflow.core.public import public
 from tapeflow.experimental.numpy.arrays import dtype_of, promoted, tensor
 from tapeflow.experimental.numpy.shaping import diagonal, moveaxis
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape, broadcast_to
 from tapeflow.ops.array.construction import zeros_like
+from tapeflow.ops.array.joining import concat
 from tapeflow.ops.array.layout import reshape, squeeze
 from tapeflow.ops.array.padding import pad
 from tapeflow.ops.array.ranges import range as range_
+from tapeflow.ops.array.sizes import rank
 from tapeflow.ops.array.sizes import shape as shape_
 from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.indexing.gather import gather
@@ -21,7 +24,7 @@ from tapeflow.ops.linalg.matmul import matmul as matmul_
 from tapeflow.ops.linalg.tensordot import tensordot as tensordot_
 from tapeflow.ops.math.arithmetic import multiply
 from tapeflow.ops.math.casting import cast
-from tapeflow.ops.math.comparison import not_equal
+from tapeflow.ops.math.comparison import equal, not_equal
 from tapeflow.ops.math.conjugate import conj
 from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.math.reductions import reduce_sum
@@ -35,6 +38,8 @@ def _counted(function, *values):
 
 
 def _matmul(a, b):
+    if a.shape.rank is None or b.shape.rank is None:
+        return _matmul_of_any_rank(a, b)
     if len(a.shape) == 1 and len(b.shape) == 1:
         return tensordot_(a, b, 1)
     if len(a.shape) == 1:
@@ -42,6 +47,19 @@ def _matmul(a, b):
     if len(b.shape) == 1:
         return squeeze(matmul_(a, b[:, None]), -1)
     return matmul_(a, b)
+
+
+def _matmul_of_any_rank(a, b):
+    """The product where only the running program knows what is a vector: as a matrix, without the axes that gave."""
+    sizes, others = shape_(a), shape_(b)
+    vector = [cast(equal(rank(x), 1), dtypes.int32) for x in (a, b)]
+    one = constant([1])
+    rows = matmul_(
+        reshape(a, concat([one[: vector[0]], sizes], 0)), reshape(b, concat([others, one[: vector[1]]], 0))
+    )
+    made = shape_(rows)
+    kept = [made[:-2], made[-2:-1][vector[0] :], made[-1:][vector[1] :]]
+    return reshape(rows, concat(kept, 0))
 
 
 @public
@@ -52,7 +70,7 @@ def matmul(x1, x2):
       x1, x2: arrays, whose axes before the last two broadcast.
     """
     x1, x2 = promoted(x1, x2)
-    if not len(x1.shape) or not len(x2.shape):
+    if 0 in (x1.shape.rank, x2.shape.rank):
         raise ValueError("Scalar operands of matmul are not allowed, use multiply instead.")
     return _counted(_matmul, x1, x2)
 
@@ -226,9 +244,13 @@ def diff(a: TensorLike, n=1, axis: int = -1):
       axis: the axis.
     """
     x = tensor(a)
+    if x.shape.rank is None:
+        raise ValueError(
+            f"Function `diff` currently requires a known rank for input `a`. Received: a={a} (unknown rank)"
+        )
     axis %= len(x.shape)
     for _ in range(n):
-        size = x.shape[axis]
+        size = shape_(x)[axis] if x.shape[axis] is None else x.shape[axis]
         later = gather(x, range_(1, size), axis=axis)
         earlier = gather(x, range_(0, size - 1), axis=axis)
         x = not_equal(later, earlier) if x.dtype == dtypes.bool else later - earlier

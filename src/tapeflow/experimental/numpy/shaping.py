@@ -21,13 +21,17 @@ from tapeflow.ops.array.padding import pad as pad_
 from tapeflow.ops.array.ranges import range as range_
 from tapeflow.ops.array.reorder import reverse
 from tapeflow.ops.array.reorder import roll as roll_
+from tapeflow.ops.array.sizes import rank as rank_
 from tapeflow.ops.array.sizes import shape as shape_
 from tapeflow.ops.array.stacking import unstack
 from tapeflow.ops.array.tiling import repeat as repeat_
 from tapeflow.ops.array.tiling import tile as tile_
 from tapeflow.ops.array.transposing import transpose as transpose_
+from tapeflow.ops.indexing.partition import dynamic_stitch
+from tapeflow.ops.indexing.unique import setdiff1d
 from tapeflow.ops.math.casting import cast
 from tapeflow.ops.math.choice import where
+from tapeflow.ops.math.comparison import equal
 
 
 @public
@@ -109,6 +113,11 @@ def swapaxes(a: TensorLike, axis1, axis2):
       axis1, axis2: the axes.
     """
     x = tensor(a)
+    if x.shape.rank is None:
+        order = range_(rank_(x))
+        first, second = axis1 % rank_(x), axis2 % rank_(x)
+        swapped = where(equal(order, second), first, order)
+        return transpose_(x, where(equal(order, first), second, swapped))
     order = list(range(len(x.shape)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return transpose_(x, order)
@@ -124,13 +133,17 @@ def moveaxis(a: TensorLike, source, destination):
       destination: where they go, as many; else ValueError is raised.
     """
     x = tensor(a)
-    rank = len(x.shape)
+    rank = rank_(x) if x.shape.rank is None else len(x.shape)
     source = [s % rank for s in ([source] if isinstance(source, int) else source)]
     destination = [
         d % rank for d in ([destination] if isinstance(destination, int) else destination)
     ]
     if len(source) != len(destination):
         raise ValueError("The lengths of source and destination must equal")
+    if x.shape.rank is None:
+        axes = range_(rank)
+        kept, free = setdiff1d(axes, source)[0], setdiff1d(axes, destination)[0]
+        return transpose_(x, dynamic_stitch([free, destination], [kept, source]))
     order = [axis for axis in range(rank) if axis not in source]
     for target, axis in sorted(zip(destination, source)):
         order.insert(target, axis)
