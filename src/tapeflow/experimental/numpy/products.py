@@ -246,7 +246,7 @@ def diff(a: TensorLike, n=1, axis: int = -1):
     x = tensor(a)
     if x.shape.rank is None:
         raise ValueError(
-            f"Function `diff` currently requires a known rank for input `a`. Received: a={a} (unknown rank)"
+            f"Function `diff` currently requires a known rank for input `a`. Received: a={x} (unknown rank)"
         )
     axis %= len(x.shape)
     for _ in range(n):
