@@ -274,3 +274,13 @@ def test_penalties_of_eager_variables_follow_them():
         assert tf.losses.get_total_loss().numpy() == tf.add_n(losses).numpy() == 18
     finally:
         losses[:] = before
+
+
+def test_variables_made_around_the_calls_of_a_template_belong_to_it():
+    """Libraries enter the store of a template, by TensorFlow's name for it, to make variables beside those of calls."""
+    template = tf.make_template("net", lambda: tf.get_variable("w", [2]), create_scope_now_=True)
+    with template._template_store.as_default(), tf.variable_scope(template.variable_scope):
+        b = tf.get_variable("b", [3])
+    w = template()
+    assert template() is w
+    assert template.variables == [b, w]

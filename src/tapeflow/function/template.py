@@ -54,7 +54,8 @@ class Template:
         self._unique_name = unique_name
         self._custom_getter = custom_getter
         self._kwargs = kwargs
-        self._store = scoping().new_store() if context.executing_eagerly() else None
+        # Libraries make it the default, by this name, around variables that they make outside of calls.
+        self._template_store = scoping().new_store() if context.executing_eagerly() else None
         self._scope: Any = None
         self._called = False
         self.inner: dict[str, Any] = {}  # templates that were called while this one was
@@ -79,12 +80,12 @@ class Template:
                     restoration.attach(node, name, child)
 
     def _call(self, args, kwargs: Mapping[Any, Any]):
-        if self._store is not None:
-            with self._store.as_default(), self._opened() as scope:
+        if self._template_store is not None:
+            with self._template_store.as_default(), self._opened() as scope:
                 self._scope = scope
-                before = self._store.trainable_variables()
+                before = self._template_store.trainable_variables()
                 result = self._func(*args, **kwargs)
-                self._require_known(before, self._store.trainable_variables())
+                self._require_known(before, self._template_store.trainable_variables())
                 self._called = True
                 return result
         with self._opened() as scope:
@@ -134,8 +135,8 @@ class Template:
     @property
     def variables(self):
         """All variables of the template."""
-        if self._store is not None:
-            return self._store.variables()
+        if self._template_store is not None:
+            return self._template_store.variables()
         return [] if self._scope is None else self._scope.global_variables()
 
     global_variables = variables
@@ -143,8 +144,8 @@ class Template:
     @property
     def trainable_variables(self):
         """The trainable ones."""
-        if self._store is not None:
-            return self._store.trainable_variables()
+        if self._template_store is not None:
+            return self._template_store.trainable_variables()
         return [] if self._scope is None else self._scope.trainable_variables()
 
     @property
@@ -156,7 +157,7 @@ class Template:
     def local_variables(self):
         """The local variables of the template, in graphs."""
         return (
-            [] if self._store is not None or self._scope is None else self._scope.local_variables()
+            [] if self._template_store is not None or self._scope is None else self._scope.local_variables()
         )
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs):
