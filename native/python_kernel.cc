@@ -101,11 +101,6 @@ class PythonKernel {
     return c_.attr_objects[i] ? c_.attr_objects[i] : (*c_.op->attrs)[i].object;
   }
 
-  // Whether a ValueError is NumPy's for an array of more than 2^63 bytes or elements; below that it has MemoryError.
-  static bool beyond_memory(const std::string& text) {
-    return text.rfind("array is too big", 0) == 0 || text.rfind("Maximum allowed dimension exceeded", 0) == 0;
-  }
-
   // Errors of NumPy and of the kernel become tf.errors.*, naming the op.
   void rename_error() {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) return;  // KeyboardInterrupt and the like
@@ -125,8 +120,8 @@ class PythonKernel {
       if (text.find("[Op:") != std::string::npos) number = -1;
     } else if (PyErr_GivenExceptionMatches(value, PyExc_ValueError) || PyErr_GivenExceptionMatches(value, PyExc_LookupError) ||
                PyErr_GivenExceptionMatches(value, PyExc_ArithmeticError)) {
+      number = static_cast<int>(Code::kInvalidArgument);
       text = py_str(value);
-      number = static_cast<int>(beyond_memory(text) ? Code::kResourceExhausted : Code::kInvalidArgument);
     } else if (PyErr_GivenExceptionMatches(value, PyExc_MemoryError)) {
       number = static_cast<int>(Code::kResourceExhausted);
       text = py_str(value);
