@@ -138,7 +138,8 @@ Tensor* array_to_tensor(PyObject* array, DType want) {
   auto* a = reinterpret_cast<PyArrayObject*>(array);
   const DType have = from_descr(PyArray_DESCR(a));
   if (have == DType::kString) {
-    if (PyArray_DESCR(a)->type_num == NPY_OBJECT && want != DType::kString) {
+    const bool none = want == DType::kInvalid && PyArray_SIZE(a) == 0;  // then texts, which alone stay objects
+    if (PyArray_DESCR(a)->type_num == NPY_OBJECT && want != DType::kString && !none) {
       // Python objects: numbers, perhaps, or anything; a list knows best.
       Ref list(PyArray_ToList(a));
       return to_tensor(list.get(), want);

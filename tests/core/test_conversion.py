@@ -411,3 +411,5 @@ def test_an_array_of_no_objects_is_one_of_strings(convert, graph):
         assert convert(empty).dtype == tf.string
         assert convert(empty, tf.float32).dtype == tf.float32
         assert convert(empty).shape == (2, 0)
+        assert tf.convert_to_tensor(empty, dtype_hint=tf.float32).dtype == tf.float32
+        assert tf.concat([empty, empty], 0).dtype == tf.raw_ops.Identity(input=empty).dtype == tf.string

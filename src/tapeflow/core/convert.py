@@ -108,8 +108,6 @@ def _converted(value: Any, dtype: Any, dtype_hint: Any) -> Any:
         dtype = dtypes.as_dtype(dtype).base_dtype
     elif isinstance(value, _Tensor):
         return value
-    elif isinstance(value, np.ndarray) and value.dtype == object and not value.size:
-        dtype = dtypes.string  # of all that arrays of objects may hold, only texts become tensors
     elif dtype_hint is not None and not isinstance(value, _TENSORS):
         hint = dtypes.as_dtype(dtype_hint).base_dtype
         if not (isinstance(value, (np.ndarray, np.integer)) and _overflows(value, hint)):
