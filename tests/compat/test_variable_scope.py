@@ -269,6 +269,8 @@ def test_penalties_of_eager_variables_follow_them():
         with tf.GradientTape() as tape:
             penalty = tf.losses.get_regularization_loss()
         assert penalty.numpy() == 2
+        assert (sum(losses) * 2).numpy() == (1 - losses[0] + 5).numpy() == losses[0].numpy() * 2 == 4
+        assert (losses[0].dtype, losses[0].shape) == (tf.float32, ())
         np.testing.assert_array_equal(tape.gradient(penalty, w), [2, 2])
         w.assign([3.0, 3.0])
         assert tf.losses.get_total_loss().numpy() == tf.add_n(losses).numpy() == 18

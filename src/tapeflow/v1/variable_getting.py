@@ -233,7 +233,7 @@ def _made(
 
 
 class _Penalty:
-    """The penalty of a variable by its regularizer, computed when a tensor is made of it."""
+    """The penalty of a variable by its regularizer, computed whenever it is used as a tensor."""
 
     def __init__(self, regularizer: Callable[[Any], Any], variable: Variable, name: str):
         self._regularizer, self._variable, self._name = regularizer, variable, name
@@ -244,6 +244,24 @@ class _Penalty:
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return convert_to_tensor(self.value(), dtype, name=name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return getattr(convert_to_tensor(self.value()), name)
+
+    def __repr__(self) -> str:
+        return repr(self.value())
+
+
+def _overload(operator: str) -> None:
+    """Give penalties an operator of tensors."""
+    setattr(_Penalty, operator, lambda self, *args: getattr(convert_to_tensor(self.value()), operator)(*args))
+
+
+for _operator in Tensor.OVERLOADABLE_OPERATORS - {"__eq__", "__ne__"}:  # type: ignore[attr-defined]
+    if hasattr(Tensor, _operator):
+        _overload(_operator)
 
 
 def _origin(variable) -> str:
