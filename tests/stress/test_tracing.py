@@ -5,6 +5,7 @@ import ast
 import gc
 import importlib.util
 import pathlib
+import sys
 import threading
 import time
 
@@ -158,6 +159,36 @@ def test_functions_that_call_each_other_in_a_circle(size):
         functions += [make(i) for i in range(size)]
         results = together(size, lambda k, functions=functions: float(functions[k](tf.constant(0.0), 2)))
         assert results == [float(k + (k + 1) % size + (k + 2) % size) for k in range(size)]
+
+
+def test_traces_are_listed_while_others_are_made():
+    @tf.function
+    def f(x, scale):
+        return x * scale
+
+    x = tf.constant(1.0)
+    f(x, 0)
+    done = threading.Event()
+
+    def work(k):
+        if k == 0:
+            try:
+                for i in range(1, 200):
+                    f(x, i)
+            finally:
+                done.set()
+            return
+        while not done.is_set():
+            f._list_all_concrete_functions()
+            f.why_retraced()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        together(3, work)
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(f._list_all_concrete_functions()) == 200
 
 
 def test_graphs_and_name_scopes_do_not_mix():

@@ -137,7 +137,15 @@ class Function:
 
     def all_traces(self) -> list[ConcreteFunction]:
         """The concrete functions of all signatures that were traced."""
-        return [f for traces in self._traces.values() for _, f in traces]
+        return [concrete for _, _, concrete in self._everything_traced()]
+
+    def _everything_traced(self) -> list[tuple[Any, Any, ConcreteFunction]]:
+        """The key, the specs and the concrete function of each trace: copied, since threads may be tracing more."""
+        return [
+            (key, specs, concrete)
+            for key, traces in tuple(self._traces.items())
+            for specs, concrete in tuple(traces)
+        ]
 
     def __repr__(self) -> str:
         return f"<tapeflow.function.function.Function object {self._name} at {hex(id(self))}>"
@@ -365,10 +373,10 @@ class Function:
 
     def why_retraced(self) -> str:
         """What distinguishes the last trace from the one before."""
-        everything = [(key, specs) for key, traces in self._traces.items() for specs, _ in traces]
+        everything = self._everything_traced()
         if len(everything) < 2:
             return "it is the first"
-        (key_a, a), (key_b, b) = everything[-2:]
+        (key_a, a, _), (key_b, b, _) = everything[-2:]
         if key_a[0][0] != key_b[0][0]:
             return "the structure of the arguments changed"
         if key_a[0] != key_b[0]:
