@@ -95,10 +95,11 @@ bool is_whole(PyObject* o, AttrKind kind) {
 
 Ref truncated(PyObject* o) {
   const PyNumberMethods* number = Py_TYPE(o)->tp_as_number;
-  if (PyLong_Check(o) || PyIndex_Check(o) || !number || !number->nb_int || PyObject_TypeCheck(o, TensorBaseType)) {
+  const bool index = PyIndex_Check(o);
+  if (PyLong_Check(o) || (!index && (!number || !number->nb_int || PyObject_TypeCheck(o, TensorBaseType)))) {
     return Ref();
   }
-  PyObject* whole = PyNumber_Long(o);
+  PyObject* whole = index ? PyNumber_Index(o) : PyNumber_Long(o);
   if (!whole) forget_error();  // what cannot be one, as infinity, is refused where it is parsed
   return whole ? Ref(whole) : Ref();
 }
@@ -124,6 +125,7 @@ void parse_attr(PyObject* o, const OpDef* op, const AttrSpec& spec, Attr* out, A
       if (std::strncmp(Py_TYPE(o)->tp_name, "numpy.bool", 10) == 0) {
         out->i = PyObject_IsTrue(o);
         if (out->i < 0) throw PythonError();
+        out->object = out->i ? Py_True : Py_False;  // what kernels in Python are given
         return;
       }
       type_error("Expected bool for argument '" + py_str(spec.name) + "' of " + *op->name + ", not " + py_repr(o) + ".");

@@ -116,7 +116,7 @@ class Call {
     }
   }
 
-  // Numbers with a fraction that are given for an attr of integers lose it, as in TensorFlow.
+  // Numbers of NumPy and tensors become plain integers; those with a fraction lose it, as in TensorFlow.
   void truncate(size_t i) {
     const AttrKind kind = (*op_->attrs)[i].kind;
     if (is_whole(attr_objects_[i], kind)) return;
@@ -375,7 +375,7 @@ class Call {
   OpDef* op_;
   std::vector<PyObject*> values_;            // borrowed, one an input
   PyObject* attr_objects_[kMaxAttrs] = {};   // borrowed, from the caller or from truncated_; null: default
-  std::vector<Ref> truncated_;               // attrs that were given as numbers with a fraction
+  std::vector<Ref> truncated_;               // attrs that were given as numbers other than int
   bool symbolic_ = false;
   bool weak_ = false;
   PyObject* promoted_ = nullptr;             // owns values_ that promotion made

@@ -50,8 +50,8 @@ DType dtype_of(PyObject* o) {
 bool native(const Operator& f, PyObject* x, PyObject* y) {
   if (!f.op) return false;
   if (!f.fallback || f.dtypes == ~uint64_t{0}) return true;
-  PyObject* ours = is_ours(x) ? x : y;
-  return (f.dtypes & bit(dtype_of(ours))) != 0;
+  const auto takes = [&](PyObject* o) { return !is_ours(o) || (f.dtypes & bit(dtype_of(o))) != 0; };
+  return takes(x) && (x == y || takes(y));
 }
 
 PyObject* unset(Name name) {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tapeflow as tf
+from tapeflow.core import release
 
 keras, layers = tf.keras, tf.keras.layers
 v1 = tf.compat.v1
@@ -220,3 +221,29 @@ def test_frames_of_bools_and_numbers(row):
     assert np.isfinite(model.fit(frame, np.ones(3), verbose=0).history["loss"][0])
     with pytest.raises(ValueError, match="mixed types"):
         model.predict(Frame((1.5, "2", 3)), verbose=0)
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_keys_of_targets_are_those_of_the_outputs(dictionary):
+    x, y = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+    inputs = keras.Input((2,))
+    heads = {name: layers.Dense(1, name=name)(inputs) for name in ("a", "b")}
+    model = keras.Model(inputs, heads if dictionary else list(heads.values()))
+    model.compile("sgd", {"a": "mse", "b": "mse"})
+    assert "b_loss" in model.fit(x, {"a": y, "b": y}, verbose=0).history
+    with pytest.raises(ValueError, match=r"\['c'\] of the targets are no outputs"):
+        model.fit(x, {"a": y, "b": y, "c": y}, verbose=0)
+    with pytest.raises(ValueError, match=r"lack the outputs \['b'\]"):
+        model.fit(x, {"a": y}, verbose=0)
+    with pytest.raises(ValueError, match=r"\['z'\] of the sample_weight are no outputs"):
+        model.evaluate(x, {"a": y, "b": y}, sample_weight={"z": np.ones(4)}, verbose=0)
+    model.compile("sgd", {"a": "mse"})
+    model.fit(x, {"a": y}, verbose=0)
+    release.use_keras_2(True)
+    try:
+        model.compile("sgd", {"a": "mse", "b": "mse"})
+        model.fit(x, {"a": y}, verbose=0)
+        with pytest.raises(ValueError, match=r"\['c'\] of the targets are no outputs"):
+            model.fit(x, {"a": y, "c": y}, verbose=0)
+    finally:
+        release.use_keras_2(False)

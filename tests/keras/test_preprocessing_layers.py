@@ -5,7 +5,7 @@ import pytest
 
 import tapeflow as tf
 
-layers = tf.keras.layers
+keras, layers = tf.keras, tf.keras.layers
 
 
 def image(*shape):
@@ -83,6 +83,21 @@ def test_vocabularies():
         layers.StringLookup(vocabulary=words, num_oov_indices=0)(data)
     with pytest.raises(RuntimeError, match="must set the layer's vocabulary"):
         layers.StringLookup(output_mode="count")(data)
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        (layers.StringLookup, ["a"]), (layers.IntegerLookup, [1]), (layers.TextVectorization, ["a"]),
+        (lambda: layers.StringLookup(invert=True), [1]), (lambda: layers.StringLookup(num_oov_indices=0), ["a"]),
+    ],
+)  # fmt: skip
+def test_layers_that_have_no_vocabulary_yet(made, given):
+    layer = made()
+    x = tf.constant(given)
+    for call in (layer, tf.function(layer.__call__), keras.Sequential([keras.Input((), dtype=x.dtype), made()])):
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Table not initialized"):
+            call(x)
 
 
 def test_vocabularies_in_files(tmp_path):

@@ -28,6 +28,8 @@ def outcome(function):
 @pytest.mark.parametrize("function", OPERATORS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
 def test_a_number_is_what_it_is_converted_to(function, dtype):
+    if dtype == tf.bool and function is operator.mul:
+        pytest.skip("test_products_of_truth_values: the number is an integer there")
     x = tf.cast([1, 3], dtype)
     variable = tf.Variable(x)
     with np.errstate(all="ignore"):
@@ -38,6 +40,32 @@ def test_a_number_is_what_it_is_converted_to(function, dtype):
             wanted = outcome(lambda: both(x, tf.convert_to_tensor(number, dtype)))  # noqa: B023
             assert outcome(lambda: both(x, number)) == wanted, (number, turned)  # noqa: B023
             assert outcome(lambda: both(variable, number)) == wanted, (number, turned)  # noqa: B023
+
+
+# What TensorFlow 2.21 answers to [True, False] * other and other * [True, False]; None: an error.
+PRODUCTS = [
+    (2, [True, False], None), (0, [False, False], None), (2.5, [True, False], None), (0.5, [False, False], None),
+    (True, [True, False], [True, False]), ([1, 0], [True, False], None), (1j, [False, False], None),
+    (np.float32(2), [True, False], [True, False]), (np.array([0, 1]), [False, False], [False, False]),
+    (tf.constant(2), [True, False], [True, False]), (tf.constant(0.5), [False, False], [False, False]),
+    (tf.constant([True, True]), [True, False], [True, False]), ("a", None, None), (None, None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("other", "product", "reflected"), PRODUCTS, ids=[repr(each[0]) for each in PRODUCTS])
+def test_products_of_truth_values(other, product, reflected):
+    x = tf.constant([True, False])
+    for a, b, wanted in ((x, other, product), (other, x, reflected), (tf.Variable(x), other, product)):
+        for multiply in (operator.mul, lambda a, b: tf.function(lambda: a * b)()):
+            if wanted is None:
+                with pytest.raises((TypeError, ValueError, tf.errors.OpError)):
+                    multiply(a, b)
+            else:
+                result = multiply(a, b)
+                assert result.dtype == tf.bool
+                assert result.numpy().tolist() == wanted
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.multiply(x, x)
 
 
 @pytest.mark.parametrize("function", [tf.equal, tf.not_equal, operator.eq, operator.ne], ids=lambda f: f.__name__)

@@ -11,6 +11,7 @@ IMAGE = np.linspace(-1.0, 1.0, 32, dtype="float32").reshape(1, 4, 4, 2)
 FILTER = np.linspace(-1.0, 1.0, 12, dtype="float32").reshape(2, 1, 2, 3)
 MATRIX = np.array([[2.0, 1.0], [0.5, 3.0]], "float32")
 JPEG = tf.io.encode_jpeg(tf.cast(tf.reshape(tf.range(48), [4, 4, 3]), tf.uint8)).numpy()
+PNG = tf.io.encode_png(tf.zeros([2, 2, 3], tf.uint8)).numpy()
 STEPS = {"strides": [1, 1, 1, 1], "padding": "SAME"}
 
 # Name, arguments, attrs that may be None.
@@ -35,6 +36,21 @@ CALLS = [
     ("linalg.solve", {"matrix": MATRIX, "rhs": MATRIX}, "adjoint"),
     ("nn.lrn", {"input": IMAGE}, "depth_radius bias alpha beta"),
     ("strings.lower", {"input": "TEXT"}, "encoding"),
+    ("unique", {"x": [1, 1]}, "out_idx"),
+    ("unique_with_counts", {"x": [1, 1]}, "out_idx"),
+    ("setdiff1d", {"x": [1, 2], "y": [1]}, "index_dtype"),
+    ("linalg.lu", {"input": MATRIX}, "output_idx_type"),
+    ("argmax", {"input": [1.0, 2.0]}, "output_type"),
+    ("argmin", {"input": [1.0, 2.0]}, "output_type"),
+    ("math.top_k", {"input": [1.0, 2.0]}, "index_type"),
+    ("math.sobol_sample", {"dim": 2, "num_results": 3}, "dtype"),
+    ("histogram_fixed_width", {"values": [1.0, 2.0], "value_range": [0.0, 5.0], "nbins": 3}, "dtype"),
+    ("strings.to_number", {"input": ["1"]}, "out_type"),
+    ("io.serialize_sparse", {"sp_input": tf.sparse.from_dense([[1, 0]])}, "out_type"),
+    ("io.serialize_many_sparse", {"sp_input": tf.sparse.from_dense([[1, 0]])}, "out_type"),
+    ("image.decode_png", {"contents": PNG}, "channels dtype"),
+    ("image.extract_jpeg_shape", {"contents": JPEG}, "output_type"),
+    ("random.stateless_binomial", {"shape": [2], "seed": [1, 2], "counts": 3.0, "probs": 0.5}, "output_dtype"),
 ]  # fmt: skip
 
 

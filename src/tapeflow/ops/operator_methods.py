@@ -86,7 +86,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": add,
     "sub": arithmetic.subtract,
-    "mul": arithmetic.multiply,
+    "mul": operators.multiply,
     "truediv": division.truediv,
     "div": division.divide,
     "floordiv": division.floordiv,

@@ -54,6 +54,16 @@ def _true_division(x: Any, y: Any) -> Any:
     return division.truediv(*_pair(x, y))
 
 
+def multiply(x: Any, y: Any) -> Any:
+    """`x * y`; of a boolean tensor it is that of zeros and ones, and boolean, where `tf.multiply` raises."""
+    tensors = [operand for operand in (x, y) if isinstance(operand, _TENSORS)]
+    if all(operand.dtype.base_dtype != dtypes.bool for operand in tensors):
+        return arithmetic.multiply(x, y)
+    if not isinstance(x, _TENSORS):
+        x = convert_to_tensor(x, dtype=dtypes.bool)
+    return cast(arithmetic.Mul(cast(x, dtypes.int32), cast(y, dtypes.int32)), dtypes.bool)
+
+
 def logical(logic: Any, bits: Any) -> Any:
     def operator(x: Any, y: Any) -> Any:
         x, y = _pair(x, y)
@@ -129,7 +139,7 @@ def _bind() -> None:
     binary: list[tuple[Any, ...]] = [
         ("add", arithmetic.AddV2, _add, numeric),
         ("sub", arithmetic.Sub, None, -1),
-        ("mul", arithmetic.Mul, None, -1),
+        ("mul", arithmetic.Mul, multiply, numeric),
         ("truediv", division.RealDiv, _true_division, _mask(FLOATING_OR_COMPLEX)),
         ("floordiv", division.FloorDiv, division.floordiv, whole),
         ("mod", division.FloorMod, division.floormod, whole),

@@ -328,7 +328,7 @@ def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = dtypes.int
     Returns:
       A vector of height, width and channels.
     """
-    return ExtractJpegShape(contents, dtypes.as_dtype(output_type))
+    return ExtractJpegShape(contents, output_type)
 
 
 @api("image.adjust_jpeg_quality")

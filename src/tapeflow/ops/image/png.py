@@ -110,7 +110,7 @@ def decode_png(contents: TensorLike, channels: IntLike = 0, dtype: DTypeLike = d
     Raises:
       InvalidArgumentError: for bytes that are no PNG.
     """
-    return DecodePng(contents, channels, dtypes.as_dtype(dtype))
+    return DecodePng(contents, channels, dtype)
 
 
 @api("image.encode_png", "io.encode_png")

@@ -57,4 +57,4 @@ def decode_webp(
     Returns:
       A tensor `(1, height, width, channels)`.
     """
-    return DecodeWebP(contents, channels, dtypes.as_dtype(dtype))
+    return DecodeWebP(contents, channels, dtype)

@@ -211,7 +211,7 @@ def top_k(
     >>> indices
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
     """
-    return TopKV2(input, k, sorted, dtypes.as_dtype(index_type))
+    return TopKV2(input, k, sorted, index_type)
 
 
 def _in_top_k(xp: ModuleType, predictions: Array, targets: Array, k: int):

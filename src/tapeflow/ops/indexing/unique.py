@@ -239,7 +239,7 @@ def unique(x: TensorLike, out_idx: DType = dtypes.int32, name: str | None = None
     >>> y.numpy(), idx.numpy()
     (array([4, 1, 2], dtype=int32), array([0, 1, 0, 2], dtype=int32))
     """
-    return Unique(x, dtypes.as_dtype(out_idx))
+    return Unique(x, out_idx)
 
 
 @api("unique_with_counts")
@@ -260,7 +260,7 @@ def unique_with_counts(x: TensorLike, out_idx: DType = dtypes.int32, name: str |
     >>> y.numpy(), count.numpy()
     (array([4, 1, 2], dtype=int32), array([2, 1, 1], dtype=int32))
     """
-    return UniqueWithCounts(x, dtypes.as_dtype(out_idx))
+    return UniqueWithCounts(x, out_idx)
 
 
 @op(
@@ -298,4 +298,4 @@ def _(rng: SampleGenerator):
 @tensor_function
 def setdiff1d(x: TensorLike, y: TensorLike, index_dtype=dtypes.int32, name: str | None = None):
     """(out, idx): the elements of the vector `x` that are not in `y`, and where they stand in `x`."""
-    return ListDiff(x, y, dtypes.as_dtype(index_dtype))
+    return ListDiff(x, y, index_dtype)

@@ -156,7 +156,7 @@ def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | Non
     (array([[4.  , 4.  ],
            [0.25, 1.  ]], dtype=float32), array([1, 0], dtype=int32))
     """
-    return Lu(input, dtypes.as_dtype(output_idx_type))
+    return Lu(input, output_idx_type)
 
 
 def _checked(lower_upper, perm, validate_args: bool):

@@ -107,7 +107,7 @@ def argmax(
     >>> tf.argmax([[1, 9, 9], [7, 2, 3]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 0])>
     """
-    return ArgMax(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
+    return ArgMax(input, 0 if axis is None else axis, output_type)
 
 
 @api(v2=("math.argmin", "argmin"))
@@ -133,7 +133,7 @@ def argmin(
     >>> tf.argmin([[1, 9, 1], [7, 2, 3]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
-    return ArgMin(input, 0 if axis is None else axis, dtypes.as_dtype(output_type))
+    return ArgMin(input, 0 if axis is None else axis, output_type)
 
 
 @api(v1=("math.argmax", "argmax"))
@@ -160,11 +160,11 @@ def argmin_v1(
 @tensor_function
 def arg_max(input: TensorLike, dimension: IntLike, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmax` under an old name."""
-    return ArgMax(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
+    return ArgMax(convert_to_tensor(input), dimension, output_type)
 
 
 @api(v1="arg_min")
 @tensor_function
 def arg_min(input: TensorLike, dimension: IntLike, output_type: DTypeLike = dtypes.int64, name: str | None = None):
     """`argmin` under an old name."""
-    return ArgMin(convert_to_tensor(input), dimension, dtypes.as_dtype(output_type))
+    return ArgMin(convert_to_tensor(input), dimension, output_type)

@@ -208,5 +208,5 @@ def stateless_binomial(
     probs = convert_to_tensor(probs, dtype_hint=dtypes.float32)
     counts = convert_to_tensor(counts, dtype_hint=probs.dtype)
     return StatelessRandomBinomial(
-        shape_tensor(shape), seed, counts, probs, dtypes.as_dtype(output_dtype)
+        shape_tensor(shape), seed, counts, probs, output_dtype
     )

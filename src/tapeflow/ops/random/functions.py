@@ -256,7 +256,7 @@ def poisson(
     if isinstance(lam, (int, float)):
         # As TensorFlow does, which keeps the streams of float64 and float32 rates apart.
         lam = convert_to_tensor(lam, dtype=dtypes.float64)
-    return RandomPoissonV2(shape_tensor(shape), lam, *seeds(seed), dtypes.as_dtype(dtype))
+    return RandomPoissonV2(shape_tensor(shape), lam, *seeds(seed), dtype)
 
 
 @api(v1=("random.poisson", "random_poisson"))

@@ -105,4 +105,4 @@ def sobol_sample(
     Raises:
       InvalidArgumentError: for a `dim` or `num_results` below one.
     """
-    return SobolSample(dim, num_results, skip, dtypes.as_dtype(dtype))
+    return SobolSample(dim, num_results, skip, dtype)

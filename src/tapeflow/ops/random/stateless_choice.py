@@ -271,4 +271,4 @@ def stateless_poisson(
     """
     if not hasattr(lam, "dtype"):
         lam = convert_to_tensor(lam, dtype_hint=dtypes.float32)
-    return StatelessRandomPoisson(shape_tensor(shape), seed, lam, dtypes.as_dtype(dtype))
+    return StatelessRandomPoisson(shape_tensor(shape), seed, lam, dtype)

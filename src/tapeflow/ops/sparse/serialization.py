@@ -260,7 +260,7 @@ def serialize_sparse(sp_input, out_type: DTypeLike = dtypes.string, name: str | 
       TypeError: where `sp_input` is not sparse.
     """
     s = _sparse(sp_input)
-    return SerializeSparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
+    return SerializeSparse(s.indices, s.values, s.dense_shape, out_type)
 
 
 @api(v1=("io.serialize_sparse", "serialize_sparse"))
@@ -287,7 +287,7 @@ def serialize_many_sparse(sp_input: TensorLike, out_type: DTypeLike = dtypes.str
       TypeError: where `sp_input` is not sparse.
     """
     s = _sparse(sp_input)
-    return SerializeManySparse(s.indices, s.values, s.dense_shape, dtypes.as_dtype(out_type))
+    return SerializeManySparse(s.indices, s.values, s.dense_shape, out_type)
 
 
 @api(v1=("io.serialize_many_sparse", "serialize_many_sparse"))

@@ -129,7 +129,7 @@ def histogram_fixed_width(
     """
     values = convert_to_tensor(values)
     value_range = convert_to_tensor(value_range, dtype=values.dtype)
-    return HistogramFixedWidth(values, value_range, nbins, dtypes.as_dtype(dtype))
+    return HistogramFixedWidth(values, value_range, nbins, dtype)
 
 
 @api("histogram_fixed_width_bins")

@@ -67,8 +67,14 @@ def AsString(
     letter = "e" if scientific else "g" if shortest else "f"
     form = f"%{size}{digits}{letter}"
     if kind == "c":
-        return each(lambda v: f"({form},{form})".encode() % (v.real, v.imag), input)
-    return each(lambda v: form.encode() % float(v), input)
+        return each(lambda v: b"(%b,%b)" % (_printed(form, v.real), _printed(form, v.imag)), input)
+    return each(lambda v: _printed(form, float(v)), input)
+
+
+def _printed(form: str, value: float) -> bytes:
+    if not math.isfinite(value):
+        form = form.replace("%0", "%")  # C fills up only digits with zeros
+    return form.encode() % value
 
 
 def _justified(text: bytes, width: int, fill: str) -> bytes:
@@ -87,6 +93,8 @@ def _(rng: SampleGenerator):
     yield Sample(np.array([1e10]), shortest=True, expect=texts("1e+10"))
     yield Sample(np.array([1, 20], np.int32), width=5, fill="0", expect=texts("00001", "00020"))
     yield Sample(np.array([1, -20], np.int32), width=5, fill="-", expect=texts("1    ", "-20  "))
+    yield Sample(np.array([np.nan, -np.inf, 1.5]), width=8, fill="0", expect=texts("     nan", "    -inf", "1.500000"))
+    yield Sample(np.array([complex(0, np.nan)]), width=6, fill="0", expect=texts("(0.000000,   nan)"))
     yield Sample(np.array([True, False]), expect=texts("true", "false"))
     yield Sample(np.array([1 + 2j]), expect=texts("(1.000000,2.000000)"))
     yield Sample(np.array([1], np.int32), precision=3, raises=InvalidArgumentError)
@@ -212,7 +220,7 @@ def to_number(
     >>> tf.strings.to_number(["1.5", "-2"])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([ 1.5, -2. ], dtype=float32)>
     """
-    return StringToNumber(input, dtypes.as_dtype(out_type))
+    return StringToNumber(input, out_type)
 
 
 @api(v1=("strings.to_number", "string_to_number"))

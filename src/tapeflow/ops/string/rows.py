@@ -294,8 +294,8 @@ def StringSplitV2(xp: ModuleType, input: Array, sep: Array, maxsplit: int):
         raise invalid(f"input must be a vector, got shape: {shape_text(input.shape)}")
     if sep.ndim:
         raise invalid(f"sep must be a scalar, got shape: {shape_text(sep.shape)}")
-    mark = sep[()] or None
-    parts = [text.split(mark, maxsplit) for text in input]
+    mark = sep[()]
+    parts = [text.split(mark, maxsplit) if mark else _words(text, maxsplit) for text in input]
     places = [(row, i) for row, words in enumerate(parts) for i in range(len(words))]
     longest = max((len(words) for words in parts), default=0)
     return (
@@ -303,6 +303,14 @@ def StringSplitV2(xp: ModuleType, input: Array, sep: Array, maxsplit: int):
         np.array([word for words in parts for word in words] or [], object),
         np.array([len(parts), longest], np.int64),
     )
+
+
+def _words(text: bytes, maxsplit: int) -> list[bytes]:
+    """What stands between spaces. After `maxsplit` words comes what is left, as in TensorFlow also if it is empty."""
+    if not maxsplit:
+        return [text]
+    words = text.split(None, maxsplit)
+    return [*words, b""] if len(words) == maxsplit else words
 
 
 StringSplitV2.gradient(None)
@@ -319,6 +327,18 @@ def _(rng: SampleGenerator):
         texts("a  b", "c", ""),
         none,
         expect=(np.array([[0, 0], [0, 1], [1, 0]]), texts("a", "b", "c"), np.array([3, 2])),
+    )
+    yield Sample(
+        texts("a  b ", " c", " "),
+        none,
+        maxsplit=1,
+        expect=(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), texts("a", "b ", "c", ""), np.array([3, 2])),
+    )
+    yield Sample(
+        texts(" a", " "),
+        none,
+        maxsplit=0,
+        expect=(np.array([[0, 0], [1, 0]]), texts(" a", " "), np.array([2, 1])),
     )
     yield Sample(np.array(b"a", object), gap, raises=InvalidArgumentError)
     yield Sample(texts("a"), texts(" "), raises=InvalidArgumentError)

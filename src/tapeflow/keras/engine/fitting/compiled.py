@@ -325,11 +325,20 @@ def targets_of(values, y_pred: TensorLike, names, what="targets", wanted=()):
     """One value per output, from a structure like the outputs', a dict by names, or one for the only output.
 
     `wanted` says of each output whether it has a loss: values may be given for these outputs alone.
+    Raises ValueError for keys and numbers that do not fit. Keras 2 trains the outputs alone that have targets.
     """
     count = len(names)
     if values is None:
         return [None] * count
     if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in names]
+        if unknown and not (keras_2() and what == "sample_weight"):
+            raise ValueError(
+                f"The keys {unknown} of the {what} are no outputs of the model, which has {list(names)}."
+            )
+        missing = [name for name, each in zip(names, wanted, strict=False) if each and name not in values]
+        if missing and not keras_2():
+            raise ValueError(f"The {what}, of {list(values)}, lack the outputs {missing}, which have a loss.")
         return [values.get(name) for name in names]
     flat = list(values) if isinstance(values, (list, tuple)) else [values]
     if len(flat) == count:

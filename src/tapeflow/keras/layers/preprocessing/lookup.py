@@ -32,7 +32,7 @@ from tapeflow.ops.array.construction import fill
 from tapeflow.ops.array.layout import expand_dims, squeeze
 from tapeflow.ops.array.sizes import shape as shape_of
 from tapeflow.ops.control.assert_op import Assert
-from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer
+from tapeflow.ops.lookup.initializers import KeyValueTensorInitializer, TableInitializerBase
 from tapeflow.ops.lookup.rows import LookupTableExportV2
 from tapeflow.ops.lookup.tables import StaticHashTable
 from tapeflow.ops.math.casting import cast
@@ -234,7 +234,7 @@ class IndexLookup(AdaptiveLayer):
 
     @property
     def lookup_table(self):
-        """The table behind the layer."""
+        """The table behind the layer, which is not initialized before there is a vocabulary."""
         if self._table is None:
             with init_scope():
                 start = self._token_start()
@@ -246,7 +246,8 @@ class IndexLookup(AdaptiveLayer):
                 pair = (numbers, tokens) if self.invert else (tokens, numbers)
                 kinds = (dtypes.int64, dtype) if self.invert else (dtype, dtypes.int64)
                 default = self.oov_token if self.invert else self._default()
-                initializer = KeyValueTensorInitializer(*pair, *kinds)
+                known = self._frozen_size is not None
+                initializer = KeyValueTensorInitializer(*pair, *kinds) if known else _Nothing(*kinds)
                 self.__dict__["_table"] = StaticHashTable(initializer, default)
         return self._table
 
@@ -461,6 +462,13 @@ class IndexLookup(AdaptiveLayer):
             "vocabulary_size": self._frozen_size,
             **newer(oov_method=self.oov_method, salt=self.salt),
         }
+
+
+class _Nothing(TableInitializerBase):
+    """Leaves a table without contents, so that lookups raise FailedPreconditionError."""
+
+    def initialize(self, table):
+        return None
 
 
 def _listed(values):
