@@ -4,9 +4,12 @@
 #include <Python.h>
 #endif
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 
@@ -23,15 +26,31 @@ constexpr int kMinShift = 6;
 constexpr int kClasses = 4 * (48 - kMinShift);
 constexpr size_t kHeader = 64;                  // the Buffer itself, in front of the data
 constexpr size_t kHugePage = size_t{2} << 20;   // from here on blocks ask for huge pages
-constexpr int64_t kCacheLimit = int64_t{256} << 20;
 static_assert(sizeof(Buffer) <= kHeader);
+
+// What this process may use of the machine's memory, in bytes; a container may be given less than there is.
+int64_t memory_of_machine() {
+  int64_t found = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    int64_t most;
+    if (std::FILE* file = std::fopen(path, "r")) {
+      if (std::fscanf(file, "%" SCNd64, &most) == 1) found = std::min(found, most);
+      std::fclose(file);
+    }
+  }
+  return found;
+}
+
+// Most bytes that wait in the lists: enough for a training step of ResNet-50 on a machine that has them to spare.
+const int64_t cache_limit = std::clamp(memory_of_machine() / 16, int64_t{256} << 20, int64_t{1} << 30);
 
 struct Free { Free* next; };
 
-// Freed blocks, and how many bytes are live and cached. With a GIL there is one. Without, each thread has its own, and
-// the numbers are what it has not yet added to the sums of all.
+// Freed blocks, when each class last got one, and how many bytes are live and cached. With a GIL there is one. Without,
+// each thread has its own, and the numbers are what it has not yet added to the sums of all.
 struct Pool {
   Free* lists[kClasses];
+  uint64_t times[kClasses], now;
   int64_t live, peak, cached;
 };
 
@@ -114,6 +133,26 @@ void* take_fresh(size_t bytes) {
   return p;
 }
 
+// Takes a block from a class's list, which has one.
+Free* take_cached(Pool& p, int c) {
+  Free* block = p.lists[c];
+  p.lists[c] = block->next;
+  p.cached -= static_cast<int64_t>(class_bytes(c));
+  return block;
+}
+
+// Makes room for so many bytes in the cache; what waited longest goes, as sizes that a program no longer uses do.
+void evict_for(Pool& p, int64_t bytes) {
+  while (cached_bytes(p) + bytes > cache_limit) {
+    int oldest = -1;
+    for (int c = 0; c < kClasses; ++c) {
+      if (p.lists[c] && (oldest < 0 || p.times[c] < p.times[oldest])) oldest = c;
+    }
+    if (oldest < 0) return;  // the rest is other threads'
+    give_back(take_cached(p, oldest), class_bytes(oldest));
+  }
+}
+
 // Tests under sanitizers hold who allocates and frees to having the GIL, which orders all that is in this file, or to being
 // among the threads that the interpreter may stop.
 void check_gil() {
@@ -133,10 +172,9 @@ Buffer* Buffer::allocate(size_t bytes) {
   if (usage.limited && live_bytes(own) + limited_numpy_bytes() + static_cast<int64_t>(usable) > usage.memory_end) [[unlikely]] {
     refuse_memory(static_cast<int64_t>(bytes));
   }
-  void* p = own.lists[c];
-  if (p) {
-    own.lists[c] = static_cast<Free*>(p)->next;
-    own.cached -= static_cast<int64_t>(usable);
+  void* p;
+  if (own.lists[c]) {
+    p = take_cached(own, c);
   } else {
     p = take_fresh(usable);
     if (!p) {
@@ -177,11 +215,13 @@ void Buffer::destroy(Buffer* b) {
   const auto usable = static_cast<int64_t>(b->bytes);
   Pool& own = pool();
   auto* block = reinterpret_cast<Free*>(b);
-  if (cached_bytes(own) + usable > kCacheLimit) {
+  if (cached_bytes(own) + usable > cache_limit && usable <= cache_limit) [[unlikely]] evict_for(own, usable);
+  if (cached_bytes(own) + usable > cache_limit) [[unlikely]] {
     give_back(block, static_cast<size_t>(usable));
   } else {
     block->next = own.lists[c];
     own.lists[c] = block;
+    own.times[c] = ++own.now;
     own.cached += usable;
   }
   count_live(own, -usable);
@@ -191,9 +231,9 @@ AllocatorStats allocator_stats() {
   Pool& own = pool();
 #ifdef Py_GIL_DISABLED
   settle(own);
-  return {live_bytes(own), all_peak.load(), cached_bytes(own), kCacheLimit};
+  return {live_bytes(own), all_peak.load(), cached_bytes(own), cache_limit};
 #else
-  return {own.live, own.peak, own.cached, kCacheLimit};
+  return {own.live, own.peak, own.cached, cache_limit};
 #endif
 }
 
@@ -210,11 +250,7 @@ void allocator_reset_peak() {
 void allocator_trim() {
   Pool& own = pool();
   for (int c = 0; c < kClasses; ++c) {
-    while (Free* block = own.lists[c]) {
-      own.lists[c] = block->next;
-      own.cached -= static_cast<int64_t>(class_bytes(c));
-      give_back(block, class_bytes(c));
-    }
+    while (own.lists[c]) give_back(take_cached(own, c), class_bytes(c));
   }
 }
 

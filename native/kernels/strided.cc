@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "threads.h"
 
@@ -70,40 +74,117 @@ int64_t product(const Axis* axes, int count) {
   return n;
 }
 
-// dst[i * to + j] = src[i + j * from] for i < n, j < m: tile by tile, so that both sides stay in cache.
+// Rows in turn from the first half and from the second, lane by lane; log2(n) times this transposes n rows of n lanes.
+template <typename V, int n, int... lane>
+inline void interleave_halves(V (&rows)[n], std::integer_sequence<int, lane...>) {
+  V next[n];
+#pragma GCC unroll 8
+  for (int i = 0; i < n / 2; ++i) {
+    const V x = rows[i], y = rows[i + n / 2];
+    next[2 * i] = __builtin_shufflevector(x, y, (lane % 2 * n + lane / 2)...);
+    next[2 * i + 1] = __builtin_shufflevector(x, y, (lane % 2 * n + (n + lane) / 2)...);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < n; ++i) rows[i] = next[i];
+}
+template <typename V, int n> inline void transpose_lanes(V (&rows)[n]) {
+#pragma GCC unroll 4
+  for (int done = 1; done < n; done *= 2) interleave_halves(rows, std::make_integer_sequence<int, n>{});
+}
+
+// dst[i * to + j] = src[i + j * from] for i < n, j < m, square by square of vectors of 16 bytes.
 template <typename T>
 void transpose_tile(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m) {
-  constexpr int64_t kTile = 32;
-  for (int64_t i0 = 0; i0 < n; i0 += kTile) {
-    const int64_t i1 = std::min(n, i0 + kTile);
-    for (int64_t j0 = 0; j0 < m; j0 += kTile) {
-      const int64_t j1 = std::min(m, j0 + kTile);
-      for (int64_t i = i0; i < i1; ++i) {
-        T* d = dst + i * to;
-        const T* s = src + i;
-        for (int64_t j = j0; j < j1; ++j) d[j] = s[j * from];
+  int64_t rows = 0, columns = 0;  // those of whole squares
+  if constexpr (sizeof(T) <= 8) {
+    constexpr int kSide = 16 / sizeof(T);
+    typedef T V __attribute__((vector_size(16)));
+    rows = n - n % kSide;
+    columns = m - m % kSide;
+    for (int64_t j = 0; j < columns; j += kSide) {
+      for (int64_t i = 0; i < rows; i += kSide) {
+        V square[kSide];
+        for (int k = 0; k < kSide; ++k) std::memcpy(&square[k], src + i + (j + k) * from, sizeof(V));
+        transpose_lanes(square);
+        for (int k = 0; k < kSide; ++k) std::memcpy(dst + (i + k) * to + j, &square[k], sizeof(V));
       }
     }
   }
+  for (int64_t i = 0; i < n; ++i) {
+    T* d = dst + i * to;
+    const T* s = src + i;
+    for (int64_t j = i < rows ? columns : 0; j < m; ++j) d[j] = s[j * from];
+  }
+}
+
+// The same where m is known, as the number of an image's channels.
+template <int m, typename T>
+void transpose_columns(T* dst, int64_t to, const T* src, int64_t from, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < m; ++j) dst[i * to + j] = src[i + j * from];
+  }
+}
+
+// The same, a part at a time that stays in cache with both its sides.
+template <typename T>
+void transpose_by_tiles(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m) {
+  constexpr int64_t kTile = 32, kThin = 8;
+  switch (m) {
+    case 2: return transpose_columns<2>(dst, to, src, from, n);
+    case 3: return transpose_columns<3>(dst, to, src, from, n);
+    case 4: return transpose_columns<4>(dst, to, src, from, n);
+  }
+  if (std::min(n, m) < kThin) return transpose_tile(dst, to, src, from, n, m);
+  for (int64_t i = 0; i < n; i += kTile) {
+    for (int64_t j = 0; j < m; j += kTile) {
+      transpose_tile(dst + i * to + j, to, src + i + j * from, from, std::min(kTile, n - i), std::min(kTile, m - j));
+    }
+  }
+}
+
+// Copies without reading what was there into the caches, where the processor can and both are aligned to 16 bytes.
+inline void stream_bytes(void* dst, const void* src, int64_t bytes) {
+#if defined(__SSE2__)
+  auto* d = static_cast<__m128i*>(dst);
+  auto* s = static_cast<const __m128i*>(src);
+  for (int64_t i = 0; i < bytes / 16; ++i) _mm_stream_si128(d + i, _mm_load_si128(s + i));
+#else
+  std::memcpy(dst, src, bytes);
+#endif
+}
+inline void end_streams() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 // The same with each tile in an array on its way, so that both sides are gone through along memory: for what no cache
 // holds, and where rows of the source are a power of two apart and push each other out of it.
 template <typename T>
-void transpose_through_tiles(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m) {
-  constexpr int64_t kTile = 64, kLine = kTile + 64 / sizeof(T);
+void transpose_through_tiles(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m, bool large) {
+  constexpr int64_t kTile = sizeof(T) > 4 ? 32 : 64, kLine = kTile + 64 / sizeof(T), kVector = 16;
   alignas(64) T tile[kTile * kLine];
-  for (int64_t i0 = 0; i0 < n; i0 += kTile) {
-    const int64_t rows = std::min(kTile, n - i0);
-    for (int64_t j0 = 0; j0 < m; j0 += kTile) {
-      const int64_t columns = std::min(kTile, m - j0);
-      for (int64_t j = 0; j < columns; ++j) {
-        const T* s = src + i0 + (j0 + j) * from;
-        for (int64_t i = 0; i < rows; ++i) tile[i * kLine + j] = s[i];
+  const bool aligned = reinterpret_cast<uintptr_t>(dst) % kVector == 0 && to * sizeof(T) % kVector == 0;
+  for (int64_t i = 0; i < n; i += kTile) {
+    const int64_t rows = std::min(kTile, n - i);
+    for (int64_t j = 0; j < m; j += kTile) {
+      const int64_t columns = std::min(kTile, m - j), bytes = columns * sizeof(T);
+      if (j + 2 * kTile <= m) {
+        for (int64_t k = 0; k < kTile; ++k) {
+          const T* next = src + i + (j + kTile + k) * from;
+          for (int64_t line = 0; line < rows; line += 64 / sizeof(T)) __builtin_prefetch(next + line);
+        }
       }
-      for (int64_t i = 0; i < rows; ++i) std::copy_n(tile + i * kLine, columns, dst + (i0 + i) * to + j0);
+      transpose_tile(tile, kLine, src + i + j * from, from, rows, columns);
+      for (int64_t k = 0; k < rows; ++k) {
+        T* d = dst + (i + k) * to + j;
+        if (large && aligned && bytes % kVector == 0) stream_bytes(d, tile + k * kLine, bytes);
+        else std::memcpy(d, tile + k * kLine, bytes);
+      }
     }
   }
+  if (large) end_streams();
 }
 
 template <typename T>
@@ -119,22 +200,26 @@ void copy_typed(T* dst, const T* src, const Axis* axes, int count, int64_t total
       for (int k = 0; k < count - 1; ++k) if (k != across) outer[n_outer++] = axes[k];
       const Axis rows = axes[across];
       const int64_t planes = product(outer, n_outer), size = sizeof(T);
-      const bool far = total * size > (8 << 20) || inner.from * size % 2048 == 0;
+      const bool large = total * size > (8 << 20), far = large || inner.from * size % 2048 == 0;
       const bool through = far && std::min(rows.n, inner.n) >= 16;
-      const auto transpose = [&](T* d, const T* s, int64_t n) {
-        if (through) transpose_through_tiles(d, rows.to, s, inner.from, n, inner.n);
-        else transpose_tile(d, rows.to, s, inner.from, n, inner.n);
+      const auto transpose = [&](T* d, const T* s, int64_t n, int64_t m) {
+        if (through) transpose_through_tiles(d, rows.to, s, inner.from, n, m, large);
+        else transpose_by_tiles(d, rows.to, s, inner.from, n, m);
       };
       ReleaseGil unlock(total);
       if (planes > 1) {
         parallel_for(planes, static_cast<double>(total) / planes, [&](int64_t begin, int64_t end) {
           walk(outer, n_outer, begin, end, [&](int64_t from, int64_t to) {
-            transpose(dst + to, src + from, rows.n);
+            transpose(dst + to, src + from, rows.n, inner.n);
           });
         });
-      } else {
+      } else if (rows.n >= inner.n) {
         parallel_for(rows.n, static_cast<double>(inner.n), [&](int64_t begin, int64_t end) {
-          transpose(dst + begin * rows.to, src + begin, end - begin);
+          transpose(dst + begin * rows.to, src + begin, end - begin, inner.n);
+        });
+      } else {
+        parallel_for(inner.n, static_cast<double>(rows.n), [&](int64_t begin, int64_t end) {
+          transpose(dst + begin, src + begin * inner.from, rows.n, end - begin);
         });
       }
       return;

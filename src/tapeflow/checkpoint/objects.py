@@ -83,7 +83,8 @@ class Checkpoint(AutoTrackable):
         return root() if isinstance(root, weakref.ref) else root
 
     def _trackable_children(self, save_type: str = "checkpoint", cache: Any = None, **kwargs: Any) -> dict[str, Any]:
-        found = {} if self._root is None else dict(children(self._root))
+        # TensorFlow writes the checkpoint itself under this name, as the object that has the root's attributes too.
+        found = {} if self._root is None else {**children(self._root), "root": self}
         for name, value in vars(self).items():
             if name not in _OWN:
                 if is_trackable(value):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from tapeflow._native import EagerTensor, Tensor
 from tapeflow.api import api
@@ -10,14 +11,18 @@ from tapeflow.core.annotations import TensorLike
 from tapeflow.core.convert import convert_to_tensor
 from tapeflow.core.errors import InvalidArgumentError
 from tapeflow.core.public import boundaries, public_methods
-from tapeflow.core.specs.tensor_spec import TypeSpec
+from tapeflow.core.specs.tensor_spec import TensorSpec, TypeSpec
 from tapeflow.data import element
 from tapeflow.ops.array.rows import identity
 from tapeflow.ops.control.assert_op import Assert
 from tapeflow.ops.control.grouping import control_dependencies
 
-if TYPE_CHECKING:
-    from tapeflow.core.specs.tensor_spec import TensorSpec
+
+def _leaves() -> ModuleType:
+    from tapeflow.data import leaves  # a circle: it takes Optionals apart
+
+    return leaves
+
 
 _NO_VALUE = "The given optional does not have a value. [Op:OptionalGetValue]"
 
@@ -51,6 +56,16 @@ class OptionalSpec(TypeSpec):
         return isinstance(other, OptionalSpec) and element.specs_agree(
             self.element_spec, other.element_spec
         )
+
+    @property
+    def _component_specs(self):
+        return [TensorSpec(shape, dtype) for dtype, shape in _leaves().outputs(self)]
+
+    def _to_components(self, value):
+        return _leaves().to_tensors(self, value)
+
+    def _from_components(self, components):
+        return _leaves().from_tensors(self, components)
 
     def _parts(self):
         return (self.element_spec,)

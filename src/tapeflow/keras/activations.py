@@ -86,7 +86,7 @@ def relu(x: TensorLike, negative_slope: float = 0.0, max_value: float | None = N
         return nn_leaky_relu(x, negative_slope)
     x = convert_to_tensor(x)
     if threshold:
-        positive = x * cast(x > threshold, x.dtype)
+        positive = where(x > threshold, x, 0)
         negative = nn_relu(threshold - x)
     else:
         positive, negative = nn_relu(x), nn_relu(-x)

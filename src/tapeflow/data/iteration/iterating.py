@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from tapeflow._native import EagerTensor, Tensor
-from tapeflow.core import context
+from tapeflow.core import context, dtypes
 from tapeflow.core.dtypes import DType
 from tapeflow.core.errors import InvalidArgumentError, OutOfRangeError
 from tapeflow.core.public import public_methods
@@ -76,6 +76,17 @@ class IteratorSpec(TypeSpec):
         return isinstance(other, IteratorSpec) and element.specs_agree(
             self._element_spec, other.element_spec
         )
+
+    @property
+    def _component_specs(self):
+        return TensorSpec((), dtypes.variant)
+
+    def _to_components(self, value):
+        (handle,) = _as_tensors(value)
+        return handle
+
+    def _from_components(self, components):
+        return _from_handle(self._element_spec, components)
 
     def _parts(self):
         return (self._element_spec,)
@@ -276,16 +287,18 @@ def _as_tensors(iterator: Iterator):
     return [leaves.boxed(iterator) if handle is None else handle]
 
 
-def _from_tensors(iterator, found: Sequence[Tensor]):
-    """An iterator like another, of the variant tensor that holds it."""
-    if isinstance(found[0], EagerTensor):
-        return leaves.unboxed(found[0])
+def _from_handle(element_spec: Any, handle: Tensor):
+    """An iterator, of the variant tensor that holds it."""
+    if isinstance(handle, EagerTensor):
+        return leaves.unboxed(handle)
     made = Iterator.__new__(Iterator)
-    made._begin(_Elements(iterator.element_spec), found[0])
+    made._begin(_Elements(element_spec), handle)
     return made
 
 
-nest.register_composite(Iterator, _as_tensors, _from_tensors)
+nest.register_composite(
+    Iterator, _as_tensors, lambda iterator, found: _from_handle(iterator.element_spec, found[0])
+)
 
 
 class NumpyIterator:

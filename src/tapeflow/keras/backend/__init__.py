@@ -30,7 +30,6 @@ from tapeflow.keras.backend.dtypes import (
     is_float_dtype,
     is_int_dtype,
     is_sparse,
-    result_type,
     to_dense,
 )
 from tapeflow.keras.backend.elementwise import (
@@ -161,6 +160,7 @@ from tapeflow.keras.backend.values import (
 from tapeflow.keras.dtype_names import standardize_dtype
 from tapeflow.keras.functions import function, placeholder
 from tapeflow.keras.layers.rnn.loop import rnn
+from tapeflow.keras.promotion import result_type
 from tapeflow.keras.session import get_session, set_session
 from tapeflow.keras.settings import (
     clear_session,

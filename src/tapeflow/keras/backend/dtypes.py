@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike, TensorLike
 from tapeflow.core.public import boundaries, computes_tensors
 from tapeflow.core.sparse_tensor import SparseTensor
-from tapeflow.keras import settings
 from tapeflow.keras.dtype_names import standardize_dtype
 from tapeflow.ops.sparse.functions import to_dense as dense
 
@@ -36,20 +32,6 @@ def is_float_dtype(dtype: DTypeLike):
 def is_int_dtype(dtype: DTypeLike):
     """Whether a dtype is one of integers."""
     return standardize_dtype(dtype).startswith(("int", "uint"))
-
-
-def result_type(*dtypes_given):
-    """The dtype, by name, that values of some dtypes have together."""
-    if not dtypes_given:
-        return settings.floatx()
-    names = [standardize_dtype(getattr(d, "dtype", d)) for d in dtypes_given]
-    floats = [n for n in names if is_float_dtype(n)]
-    if floats:
-        order = ["bfloat16", "float16", "float32", "float64"]
-        if {"bfloat16", "float16"} <= set(floats):
-            floats.append("float32")
-        return max(floats, key=order.index)
-    return np.result_type(*(dtypes.as_dtype(n).as_numpy_dtype for n in names)).name
 
 
 boundaries(globals())

@@ -212,6 +212,10 @@ class Layer(Connections, Protocol, Tracked):
         outputs = infer(self._call_plainly, inputs, (), {})
         return nest.map_structure(lambda x: x.shape, outputs)
 
+    def _says_output_shape(self):
+        """Whether symbolic outputs have the shapes of `compute_output_shape`: where a program defines it."""
+        return not getattr(type(self).compute_output_shape, "__module__", "").startswith("tapeflow.")
+
     def compute_output_signature(self, input_signature):
         """TensorSpecs of the outputs for TensorSpecs of inputs."""
         shapes = nest.map_structure(lambda spec: spec.shape, input_signature)
@@ -300,7 +304,7 @@ class Layer(Connections, Protocol, Tracked):
         """KerasTensors for the outputs of a symbolic call."""
         names = calling.signature_of(self).names
         unbuilt = any(not layer.built for layer in self._sublayers())
-        facts = (self._dynamic, self._compute_dtype_object, unbuilt)
+        facts = (self._dynamic, self._compute_dtype_object, unbuilt, self._says_output_shape())
         return symbolic_outputs(self, facts, self._call_plainly, names, inputs, args, kwargs)
 
     def _call_plainly(self, *args, **kwargs):

@@ -17,35 +17,34 @@ from tapeflow.keras.engine.shapes import as_shapes
 
 
 def symbolic_outputs(
-    layer: Any, facts: tuple[bool, Any, bool], call: Callable[..., Any], names: Sequence[str], inputs: Any,
+    layer: Any, facts: tuple[bool, Any, bool, bool], call: Callable[..., Any], names: Sequence[str], inputs: Any,
     args: Sequence[Any], kwargs: dict[str, Any],
 ):  # fmt: skip
     """KerasTensors for the outputs of a layer.
 
-    Where a program defines `compute_output_shape`, it says the shapes, and the layer is called only to build the layers
-    in it; other layers are called.
+    Where `compute_output_shape` says the shapes, as one that a program defines does, the layer is called only to build
+    the layers in it; other layers are called.
 
     Args:
       layer: the layer.
-      facts: whether it may only be called eagerly, the dtype that it computes in, and whether layers in it are not
-        built.
+      facts: whether it may only be called eagerly, the dtype that it computes in, whether layers in it are not built,
+        and whether its `compute_output_shape` says the shapes.
       call: how it is called.
       names: those of the arguments of its `call`.
       inputs, args, kwargs: the arguments.
 
     Raises NotImplementedError for a layer made with `dynamic=True` that does not define `compute_output_shape`.
     """
-    of_program = not getattr(type(layer).compute_output_shape, "__module__", "").startswith("tapeflow.")
-    dynamic, dtype, unbuilt = facts
+    dynamic, dtype, unbuilt, says_shape = facts
     if dynamic:
-        if not of_program:
+        if not says_shape:
             raise NotImplementedError(
                 "You are passing KerasTensor(s) to a layer that was made with `dynamic=True`, whose output "
                 "shapes are unknown unless it defines `compute_output_shape`."
             )
         shape = layer.compute_output_shape(nest.map_structure(lambda x: TensorShape(x.shape), inputs))
         return nest.map_structure(lambda s: KerasTensor.unnamed(s, dtype), as_shapes(shape))
-    if keras_2() or not of_program:
+    if keras_2() or not says_shape:
         return infer(call, inputs, args, kwargs)
     if unbuilt:
         _build_inner_layers(layer, lambda: infer(call, inputs, args, kwargs))

@@ -84,7 +84,7 @@ class EinsumDense(LowRank, Quantizable, Layer):
         self.bias_constraint = constraints.get(bias_constraint)
 
     def build(self, input_shape: Sequence[Any]):
-        kernel, bias, self.full_output_shape = _analyze(
+        kernel, bias, _ = _analyze(
             self.equation,
             self.bias_axes,
             TensorShape(input_shape).as_list(),
@@ -189,6 +189,9 @@ class EinsumDense(LowRank, Quantizable, Layer):
             outputs = outputs + self.bias
         return activate(self.activation, outputs)
 
+    def _says_output_shape(self):
+        return True
+
     def compute_output_shape(self, input_shape: Sequence[Any]):
         return TensorShape(
             _analyze(
@@ -219,7 +222,10 @@ class EinsumDense(LowRank, Quantizable, Layer):
 
 
 def _analyze(equation: str, bias_axes: str | None, sizes: Sequence[int | None], given: Sequence[int | None]):
-    """(kernel shape, bias shape or None, full output shape). Raises ValueError for what does not fit."""
+    """(kernel shape, bias shape or None, output shape with None where none was given).
+
+    Raises ValueError for what does not fit.
+    """
     found = re.fullmatch(
         r"(\.\.\.)?([a-zA-Z]+)(\.\.\.)?,([a-zA-Z]+)->(\.\.\.)?([a-zA-Z]+)(\.\.\.)?",
         equation.replace(" ", "").replace("0", ""),
@@ -255,7 +261,7 @@ def _analyze(equation: str, bias_axes: str | None, sizes: Sequence[int | None], 
                 f"shape is {have}, and output shape is {size}."
             )
         result[letter] = have if size is None else size
-    full += [result[letter] for letter in named]
+    full += tail[: len(named)]
     if after and elided:
         full += sizes[len(inputs) :]
     kernel = []

@@ -58,6 +58,9 @@ class Lambda(Layer):
         arguments |= {name: given[name] for name in self._takes}
         return self.function(inputs, **arguments)
 
+    def _says_output_shape(self):
+        return self._output_shape is not None
+
     def compute_output_shape(self, input_shape: Sequence[Any]):
         if self._output_shape is None:
             try:

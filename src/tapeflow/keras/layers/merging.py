@@ -10,9 +10,9 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
-from tapeflow.keras.backend.dtypes import result_type
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.base_layer import Layer
+from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.layout import expand_dims
@@ -112,7 +112,7 @@ def of_one_dtype(inputs: Sequence[Tensor]):
     """The tensors in the dtype that holds all of theirs: integers beside floats become floats."""
     if len({x.dtype for x in inputs}) == 1:
         return list(inputs)
-    dtype = result_type(*inputs)
+    dtype = result_type(*(x.dtype for x in inputs))
     return [cast(x, dtype) for x in inputs]
 
 

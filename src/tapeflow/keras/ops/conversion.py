@@ -15,7 +15,7 @@ from tapeflow.keras import settings
 from tapeflow.keras.dtype_names import named_by_python
 from tapeflow.keras.engine.functional.op_layer import call_function
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
-from tapeflow.keras.ops.promotion import result_type
+from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
 from tapeflow.ops.array.transposing import transpose as tf_transpose

@@ -17,7 +17,7 @@ from tapeflow.keras.ops.conversion import (
     tensor,
 )
 from tapeflow.keras.ops.order import argsort, searchsorted
-from tapeflow.keras.ops.promotion import result_type
+from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.padding import pad as tf_pad

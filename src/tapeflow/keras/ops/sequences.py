@@ -7,7 +7,7 @@ from typing import Any
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.keras.ops.conversion import operation, promoted, static_rank, tensor
-from tapeflow.keras.ops.promotion import result_type
+from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.band import band_part as tf_band_part
 from tapeflow.ops.array.construction import ones as tf_ones
 from tapeflow.ops.array.joining import concat as tf_concat

@@ -72,12 +72,15 @@ def _message_class(name: str, source: bytes) -> Any:
 
 def _own_message(name: str) -> Any:
     """The package's own class of a message of TensorFlow's, if it knows it."""
-    package, _, short = name.rpartition(".")
+    package, *path = name.split(".")
     if package != "tensorflow":
         return None
     import tapeflow.protos
 
-    return getattr(tapeflow.protos, short, None)
+    found: Any = tapeflow.protos
+    for part in path:
+        found = getattr(found, part, None)
+    return found if hasattr(found, "DESCRIPTOR") else None
 
 
 def _file_set(source: bytes, kind: Any, error: type[Exception]) -> Any:
