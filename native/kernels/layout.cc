@@ -188,6 +188,7 @@ void register_layout() {
   register_concat();
   register_slice();
   register_fill();
+  register_broadcast_args();
 }
 
 }  // namespace tapeflow

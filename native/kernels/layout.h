@@ -8,6 +8,7 @@ void register_transpose();
 void register_concat();
 void register_slice();
 void register_fill();
+void register_broadcast_args();
 
 // The one integer of an int32 or int64 tensor of any rank that has a single element.
 inline int64_t single_int(const Tensor* t) {

@@ -2,16 +2,21 @@
 
 import functools
 import importlib
+import platform
+import types
 from collections.abc import Callable
 from typing import Any
 
 from tapeflow.autodiff.checker import compute_gradient
+from tapeflow.core.context import async_wait
 from tapeflow.core.device import gpu_device_name, is_gpu_available
 
 # What is loaded when it is first used: unittest costs time.
 _LAZY_NAMES = {
     "Benchmark": "tapeflow.testing.benchmarks",
     "TestCase": "tapeflow.testing.case",
+    "assert_equal_graph_def": "tapeflow.testing.graph_comparison",
+    "benchmark_config": "tapeflow.testing.benchmarks",
     "create_local_cluster": "tapeflow.cluster.server",
     "get_temp_dir": "tapeflow.testing.case",
     "main": "tapeflow.testing.case",
@@ -51,6 +56,27 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
     return decorate
 
 
+def with_eager_op_as_function(cls: type | None = None, only_as_function: bool = False) -> Any:
+    """A decorator of a class of tests that leaves it as it is: eager operations have one way to run.
+
+    Args:
+      cls: the class; None where the decorator is called for its options.
+      only_as_function: not used.
+    """
+    return (lambda decorated: decorated) if cls is None else cls
+
+
+def is_cpu_target_available(target: str) -> bool:
+    """Whether there are kernels for a kind of processor.
+
+    Args:
+      target: "x86", "arm", "aarch64", "ppc", "systemz" or another name of LLVM's for a kind.
+    """
+    machine = platform.machine().lower()
+    kinds = {"x86_64": "x86", "amd64": "x86", "arm64": "aarch64"}
+    return target.lower() in (machine, kinds.get(machine))
+
+
 def is_built_with_cuda() -> bool:
     """Whether there are kernels for NVIDIA GPUs."""
     return False
@@ -71,13 +97,18 @@ def is_built_with_xla() -> bool:
     return False
 
 
+experimental = types.SimpleNamespace(sync_devices=async_wait)
+
 __all__ = [
     "compute_gradient",
     "disable_with_predicate",
+    "experimental",
     "gpu_device_name",
     "is_built_with_cuda",
     "is_built_with_gpu_support",
     "is_built_with_rocm",
     "is_built_with_xla",
+    "is_cpu_target_available",
     "is_gpu_available",
+    "with_eager_op_as_function",
 ]

@@ -25,7 +25,7 @@ REASONS: dict[str, str] = {
         "load_file_system_library experimental.register_filesystem_plugin",
     "What it wraps, or turns on, is a part of TensorFlow's runtime that has no counterpart":
         "check_pinned experimental.enable_strict_mode "
-        "errors.raise_exception_on_not_ok_status test.experimental.sync_devices test.with_eager_op_as_function "
+        "errors.raise_exception_on_not_ok_status "
         "debugging.experimental.*",
     "Pictures in JPEG XL, and proposals of boxes, which TensorFlow computes on GPUs only":
         "image.decode_jxl io.decode_jxl image.generate_bounding_box_proposals",
@@ -42,13 +42,8 @@ REASONS: dict[str, str] = {
         "keras.utils.bounding_boxes* keras.visualization*",
     "Networks for pictures: not there yet":
         "keras.applications.NASNet* keras.applications.nasnet*",
-    "Rewriting graphs for float16 is for GPUs": "mixed_precision.*mixed_precision_graph_rewrite "
-        "train.experimental.*mixed_precision_graph_rewrite",
     "The profiler of 1.x reads traces of TensorFlow's own executor": "profiler.*",
     "Ops of estimators": "train.sdca_*",
-    "Helpers of TensorFlow's own tests":
-        "test.assert_equal_graph_def test.benchmark_config test.is_cpu_target_available "
-        "test.StubOutForTesting",
 }  # fmt: skip
 
 NAMES = [name for listed in REASONS.values() for name in listed.split()]
@@ -56,7 +51,7 @@ NAMES = [name for listed in REASONS.values() for name in listed.split()]
 # Functions whose whole meaning is to refuse, or to do nothing outside of what they are for.
 REFUSED = {
     "autograph.experimental.set_loop_options", "experimental.async_clear_error", "logging.flush", "no_regularizer",
-    "experimental.output_all_intermediates",
+    "experimental.output_all_intermediates", "test.experimental.sync_devices",
 }  # fmt: skip
 
 

@@ -122,3 +122,17 @@ def test_map_coordinates_fills_as_scipy():
 def test_result_type_of_strings():
     with pytest.raises(ValueError, match="not a valid dtype"):
         result_type("string", int)
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (("bfloat16", int), "bfloat16"), (("int32", "float32"), "float32"), (("complex64", int), "complex64"),
+        (("bool", int), "int32"), (("uint8", int), "uint8"), (("uint8", "int8"), "int16"),
+        (("int64", float), "float32"),
+        (("float16", "bfloat16"), "float32"), (("float64", "int64"), "float64"), (("complex128", bool), "complex64"),
+        ((), "float32"), ((None, "int8"), "float32"),
+    ],
+)  # fmt: skip
+def test_types_together(types, expected):
+    assert keras.backend.result_type(*types) == expected

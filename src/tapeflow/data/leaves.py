@@ -16,7 +16,6 @@ from tapeflow.core.specs.protocol import (
     component_specs,
     flat_specs,
     from_fitting_tensors,
-    parts_of_spec,
     type_spec_of,
 )
 from tapeflow.core.specs.tensor_spec import TensorSpec
@@ -29,7 +28,6 @@ from tapeflow.data.optional import Optional, OptionalSpec
 from tapeflow.data.parts import parts_of
 from tapeflow.graph.nodes import python_ops
 from tapeflow.ops.array.stacking import stack, unstack
-from tapeflow.ops.lists.tensor_array import TensorArray
 from tapeflow.ops.lists.tensor_array_spec import TensorArraySpec
 from tapeflow.ops.ragged.tensor import RaggedTensor, RaggedTensorSpec
 
@@ -122,7 +120,7 @@ def _to_tensors(spec: Any, leaf: Any) -> list[Any]:
     if isinstance(spec, OptionalSpec):
         inner = spec.element_spec
         there = convert_to_tensor(leaf.present)
-        if isinstance(there, _native.EagerTensor) and not there:
+        if leaf.value is None or (isinstance(there, _native.EagerTensor) and not there):
             return [there, *blank(inner)]
         return [there, *to_tensors(inner, leaf.value)]
     return [boxed_dataset(leaf) if is_dataset(leaf) else boxed(leaf)]
@@ -150,12 +148,7 @@ def from_tensors(spec: Any, tensors: Any) -> Any:
             sparse = SparseTensor(indices, values, _with_known_sizes(dense_shape, leaf.shape))
             sparse.set_shape(leaf.shape)
             return sparse
-        if isinstance(leaf, TensorArraySpec):
-            shape, dtype, dynamic_size, infer_shape = parts_of_spec(leaf)
-            return TensorArray(
-                dtype, dynamic_size=dynamic_size, flow=next(flat), infer_shape=infer_shape, element_shape=shape
-            )
-        if isinstance(leaf, ExtensionTypeSpec):
+        if isinstance(leaf, (TensorArraySpec, ExtensionTypeSpec)):
             return from_fitting_tensors(leaf, [next(flat) for _ in flat_specs(leaf)])
         if isinstance(leaf, OptionalSpec):
             there = next(flat)

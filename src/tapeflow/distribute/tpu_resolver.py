@@ -9,6 +9,7 @@ from tapeflow import train
 from tapeflow.core import config
 from tapeflow.core.errors import NotFoundError
 from tapeflow.core.public import boundaries
+from tapeflow.distribute.remote import experimental_connect_to_cluster
 from tapeflow.distribute.resolvers import ClusterResolver
 
 # What the environment may name a TPU by, in the order in which it is asked.
@@ -50,6 +51,21 @@ class TPUClusterResolver(ClusterResolver):
         self.task_id = 0
         self._coordinator = (coordinator_name, coordinator_address)
 
+    @staticmethod
+    def connect(tpu: str | None = None, zone: str | None = None, project: str | None = None) -> TPUClusterResolver:
+        """Connect to a TPU and start it; the arguments, the result's and the errors are those of the class.
+
+        Returns:
+          The resolver.
+
+        Raises:
+          NotFoundError: also where there are no TPUs that programs of this package run on.
+        """
+        resolver = TPUClusterResolver(tpu, zone, project)
+        experimental_connect_to_cluster(resolver)
+        checked_cores(resolver)
+        return resolver
+
     @property
     def tpu(self) -> str:
         """The name or address of the TPU."""
@@ -82,6 +98,17 @@ class TPUClusterResolver(ClusterResolver):
     ) -> dict[str, int]:
         """Return how many cores the TPU has; {"TPU": 0} for one of another machine, which is not asked."""
         return {"TPU": 0 if self.master() else len(config.list_logical_devices("TPU"))}
+
+
+def checked_cores(resolver: TPUClusterResolver) -> int:
+    """How many cores a TPU has. Raises NotFoundError where it is none that programs of this package run on."""
+    count = int(resolver.num_accelerators()["TPU"])
+    if not count:
+        raise NotFoundError(
+            None, None, "TPUs not found in the cluster. Failed in initialization: No OpKernel was registered to "
+            "support Op 'ConfigureDistributedTPU'."
+        )  # fmt: skip
+    return count
 
 
 boundaries(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import DTypeLike
+from tapeflow.core.public import boundaries
 from tapeflow.keras import settings
 
 # Each dtype, with the next higher ones; "int" and "float" are the types of Python's numbers.
@@ -67,3 +68,6 @@ def _name(each: DTypeLike):
     if name not in _HIGHER:
         raise ValueError(f"dtype={name!r} is not a valid dtype for Keras type promotion.")
     return name
+
+
+boundaries(globals())

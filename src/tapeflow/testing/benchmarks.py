@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tapeflow import protos
 from tapeflow.core.public import boundaries
+
+
+def benchmark_config() -> protos.ConfigProto:
+    """The configuration of sessions whose time is measured: nodes that others depend on are not taken together."""
+    options = protos.GraphOptions(
+        rewrite_options=protos.RewriterConfig(dependency_optimization=protos.RewriterConfig.OFF)
+    )
+    return protos.ConfigProto(graph_options=options)
 
 
 class Benchmark:

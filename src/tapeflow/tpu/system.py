@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from tapeflow.core import config
 from tapeflow.core.annotations import Tensor
 from tapeflow.core.convert import convert_to_tensor
-from tapeflow.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tapeflow.core.errors import InvalidArgumentError, UnimplementedError
 from tapeflow.core.public import boundaries
-from tapeflow.distribute.tpu_resolver import TPUClusterResolver
+from tapeflow.distribute.tpu_resolver import TPUClusterResolver, checked_cores
 from tapeflow.graph.operation import Operation
 from tapeflow.ops.control.grouping import no_op
 from tapeflow.tpu.topology import Topology
@@ -77,12 +77,7 @@ def initialize_tpu_system(cluster_resolver: Any = None) -> Topology:
       ValueError: where nothing says which TPU is meant.
       NotFoundError: there are no TPUs that programs of this package run on.
     """
-    count = _cores(cluster_resolver)
-    if not count:
-        raise NotFoundError(
-            None, None, "TPUs not found in the cluster. Failed in initialization: No OpKernel was registered to "
-            "support Op 'ConfigureDistributedTPU'."
-        )  # fmt: skip
+    count = checked_cores(_checked(cluster_resolver))
     return Topology(mesh_shape=[count, 1, 1, 1], device_coordinates=[[[i, 0, 0, 0] for i in range(count)]])
 
 
@@ -96,7 +91,7 @@ def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
       ValueError: where nothing says which TPU is meant.
       InvalidArgumentError: there are no TPUs that programs of this package run on.
     """
-    if not _cores(cluster_resolver):
+    if not _checked(cluster_resolver).num_accelerators()["TPU"]:
         raise InvalidArgumentError(None, None, "No OpKernel was registered to support Op 'ShutdownDistributedTPU'.")
 
 
@@ -139,11 +134,6 @@ def shutdown_system(job: str | None = None) -> Operation | None:
     """
     del job
     return no_op()
-
-
-def _cores(cluster_resolver: Any) -> int:
-    """How many cores there are of the TPU that is meant."""
-    return int(_checked(cluster_resolver).num_accelerators()["TPU"])
 
 
 def _checked(cluster_resolver: Any) -> TPUClusterResolver:

@@ -9,6 +9,10 @@ from tapeflow.checkpoint.sharding import (
 )
 from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
+from tapeflow.train.mixed_precision_rewrite import (
+    disable_mixed_precision_graph_rewrite,
+    enable_mixed_precision_graph_rewrite,
+)
 
 __all__ = [
     "DynamicLossScale",
@@ -20,4 +24,6 @@ __all__ = [
     "ShardByTaskPolicy",
     "ShardableTensor",
     "ShardingCallback",
+    "disable_mixed_precision_graph_rewrite",
+    "enable_mixed_precision_graph_rewrite",
 ]

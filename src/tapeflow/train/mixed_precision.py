@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-_using_policy = False
+_using_policy = _rewriting = False
 # Classes of optimizers, functions that wrap one with a loss scale, and the classes of what they return.
 wrappers: list[tuple[type, Callable[..., Any], type | None]] = []
 
@@ -21,9 +21,15 @@ def is_using_mixed_precision_policy() -> bool:
     return _using_policy
 
 
+def set_mixed_precision_graph_rewrite_enabled(enabled: bool) -> None:
+    """Notes whether a program asked for graphs in mixed precision."""
+    global _rewriting
+    _rewriting = enabled
+
+
 def is_mixed_precision_graph_rewrite_enabled() -> bool:
-    """False: graphs are not rewritten for float16 here."""
-    return False
+    """Whether a program asked for graphs in mixed precision; see `enable_mixed_precision_graph_rewrite`."""
+    return _rewriting
 
 
 def register_loss_scale_wrapper(

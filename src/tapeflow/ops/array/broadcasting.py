@@ -127,7 +127,12 @@ BroadcastGradientArgs.compiled(static="s0, s1")
 def _(rng: SampleGenerator):
     yield Sample([2, 3, 5], [1], expect=(np.zeros(0, np.int32), np.array([0, 1, 2], np.int32)))
     yield Sample([1], [2, 3, 5], expect=(np.array([0, 1, 2], np.int32), np.zeros(0, np.int32)))
+    yield Sample([1, 3], [1, 3], expect=(np.zeros(0, np.int32), np.zeros(0, np.int32)))
+    yield Sample(np.array([1, 3]), np.array([3]), expect=(np.array([0]), np.array([0])))
+    yield Sample([0, 1, 4], [1, 4], expect=(np.array([1], np.int32), np.array([0, 1], np.int32)))
+    yield Sample(np.zeros(0, np.int32), np.zeros(0, np.int32), expect=(np.zeros(0, np.int32), np.zeros(0, np.int32)))
     yield Sample([2], [3], raises=InvalidArgumentError)
+    yield Sample(2, [3], raises=InvalidArgumentError)
 
 
 def _broadcast_to_rule(call: ShapeCall):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeflow.api import api
 from tapeflow.core import dtypes, tensor_shape
 from tapeflow.core.annotations import DTypeLike, ShapeLike
@@ -51,6 +53,16 @@ class TensorArraySpec(TypeSpec):
     @property
     def _component_specs(self):
         return [TensorSpec([], dtypes.variant)]
+
+    def _to_components(self, value: TensorArray):
+        return [value.flow]
+
+    def _from_components(self, components: Any):
+        (flow,) = components
+        return TensorArray(
+            self._dtype, dynamic_size=self._dynamic_size, flow=flow, infer_shape=self._infer_shape,
+            element_shape=self._element_shape,
+        )  # fmt: skip
 
     def is_compatible_with(self, spec_or_value: TensorArray):
         """Whether a TensorArray, or one that a spec describes, agrees with this spec."""

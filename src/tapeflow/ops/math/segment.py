@@ -302,6 +302,12 @@ UnsortedSegmentProd = _unsorted_row("UnsortedSegmentProd", NUMERIC, "multiply", 
 UnsortedSegmentMax = _unsorted_row("UnsortedSegmentMax", REAL, "maximum", lowest, _largest)
 UnsortedSegmentMin = _unsorted_row("UnsortedSegmentMin", REAL, "minimum", highest, _smallest)
 
+# Sorted ones whose number is given: those of no rows are empty as above, not 0.
+SegmentSumV2 = _unsorted_row("SegmentSumV2", NUMERIC, "add", _zero, sum)
+SegmentProdV2 = _unsorted_row("SegmentProdV2", NUMERIC, "multiply", _one, math.prod)
+SegmentMaxV2 = _unsorted_row("SegmentMaxV2", REAL, "maximum", lowest, _largest)
+SegmentMinV2 = _unsorted_row("SegmentMinV2", REAL, "minimum", highest, _smallest)
+
 
 def _spread(y, ids, data_rank, empty=0):
     """For each row the row of `y` that its id names; `empty` where the id is negative."""

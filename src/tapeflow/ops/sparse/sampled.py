@@ -27,9 +27,9 @@ def sampled_addmm(
     """Compute chosen elements of `alpha * (mat1 @ mat2) + beta * values`.
 
     Args:
-      indices: which elements, an int64 matrix `[n, rank]`.
-      values: what to add, `[n]`.
-      dense_shape: the shape of the product, a vector.
+      indices: which elements of each matrix: rows and columns, integers `[..., n, 2]`.
+      values: what to add, `[..., n]`.
+      dense_shape: the shape of a matrix of the product, `[M, N]`.
       mat1: matrices `[..., M, K]`.
       mat2: matrices `[..., K, N]`.
       beta: the factor of `values`.
@@ -37,7 +37,7 @@ def sampled_addmm(
       output_type: the dtype to compute in.
 
     Returns:
-      (indices, the elements `[n]`, dense_shape).
+      (indices, the elements `[..., n]`, dense_shape).
 
     Raises:
       ValueError: for a dense shape that is known not to be that of the product.
@@ -46,7 +46,7 @@ def sampled_addmm(
     kind = dtypes.as_dtype(output_type)
     indices, dense_shape = convert_to_tensor(indices), convert_to_tensor(dense_shape)
     values, mat1, mat2 = (cast(v, kind) for v in (values, mat1, mat2))
-    sizes = concat([Shape(mat1)[:-1], Shape(mat2)[-1:]], 0)
+    sizes = concat([Shape(mat1)[-2:-1], Shape(mat2)[-1:]], 0)
     known, given = static_value(sizes), static_value(dense_shape)
     if known is not None and given is not None:
         if known.shape != given.shape or (known != given).any():
@@ -54,9 +54,8 @@ def sampled_addmm(
     check = assert_equal_v1(cast(sizes, dtypes.int64), cast(dense_shape, dtypes.int64),
                             message="dense_shape is not the shape of the product")  # fmt: skip
     with control_dependencies([] if check is None else [check]):
-        rows = gather_nd(mat1, indices[:, :-1])
-        columns = gather_nd(
-            matrix_transpose(mat2), concat([indices[:, :-2], indices[:, -1:]], 1)
-        )
+        batch = mat1.shape.with_rank_at_least(2).rank - 2
+        rows = gather_nd(mat1, indices[..., :-1], batch)
+        columns = gather_nd(matrix_transpose(mat2), indices[..., -1:], batch)
     products = reduce_sum(rows * columns, -1)
     return indices, cast(alpha, kind) * products + cast(beta, kind) * values, dense_shape
