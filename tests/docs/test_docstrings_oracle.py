@@ -26,6 +26,7 @@ _EXCEPTIONS = {
     r".*decode_json_example": "packed fields, which mean the same",
     r".*DynamicRaggedShape\._merge_dims|.*IndexedSlices": "internals, and addresses",
     r".*sysconfig:.*": "paths",
+    r".*test_util:sync_devices": "it prints how long it took",
     r"tensorflow\.python\.keras\..*": "documentation of Keras 2, which TensorFlow's own Keras does not follow",
     r"keras\.src\.(dtype_policies|optimizers\.multi|ops\.numpy).*": "imports of Keras's own modules",
     r"keras\.src\.metrics\.iou_metrics:.*": "updates return nothing",

@@ -405,3 +405,23 @@ def test_names_in_the_signatures_of_models(tmp_path):
         found = signature(inputs=tf.ones([4, 2]), inputs_1=tf.zeros([4, 3]))
         assert sorted(found) == expected
         assert found[expected[0]].shape == [4, 1]
+
+
+# Those that are made without arguments.
+OPTIMIZERS = [
+    "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon", "Nadam", "RMSprop",
+    "SGD", "ScheduleFreeAdamW",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Skipping variable loading")
+@pytest.mark.parametrize("ending", ["h5", "keras"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers_that_were_not_used(tmp_path, name, ending):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2), keras.layers.Dense(1)])
+    model.compile(getattr(keras.optimizers, name)(), "mse")
+    model.save(tmp_path / f"model.{ending}")
+    loaded = keras.models.load_model(tmp_path / f"model.{ending}")
+    assert type(loaded.optimizer) is type(model.optimizer)
+    loaded.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+    assert int(loaded.optimizer.iterations) == 1

@@ -53,7 +53,8 @@ def _enable(on: bool) -> None:
 
 
 def _wrapped(opt: Any, loss_scale: Any) -> Any:
-    kinds: list[tuple[type, Any, Any]] = [(Optimizer, MixedPrecisionLossScaleOptimizer, None), *mixed_precision.wrappers]
+    own = (Optimizer, MixedPrecisionLossScaleOptimizer, None)
+    kinds: list[tuple[type, Any, Any]] = [own, *mixed_precision.wrappers]
     for kind, wrap, wrapper in kinds:
         result = wrapper or wrap
         if isinstance(result, type) and isinstance(opt, result):

@@ -236,14 +236,20 @@ def fed(graph: Graph, tensor: SymbolicTensor, value: Any) -> Any:
             raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
                             f"{numpy_type}. Try explicitly setting the type of the feed tensor to a larger type "
                             "(e.g. int64).")  # fmt: skip
-        array = np.asarray(value, dtype=numpy_type)
-        made = _native.tensor_of(np.array(array, copy=True), dtype)
-    if not tensor.shape.is_compatible_with(made.shape):
+        made = _native.tensor_of(np.array(value, numpy_type), dtype)
+    if not _fits(tensor.shape_tuple, made):
         raise ValueError(
             f"Cannot feed value of shape {tuple(made.shape.as_list())} for Tensor {tensor.name}, which has shape "
             f"{tensor.shape}"
         )
     return made
+
+
+def _fits(sizes: tuple[int | None, ...] | None, value: Any) -> bool:
+    if sizes is None:
+        return True
+    found = value.shape.as_list()
+    return len(sizes) == len(found) and all(known in (None, size) for known, size in zip(sizes, found, strict=True))
 
 
 def _as_bytes(value: Any) -> np.ndarray:

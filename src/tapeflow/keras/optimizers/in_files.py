@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,7 @@ class SavedState:
             store[str(i)] = value
 
     def load_own_variables(self, store: dict[str, Any]):
-        """Sets the variables from a dict that save_own_variables has filled. Raises ValueError if they do not fit."""
+        """Set the variables from a dict that `save_own_variables` filled; warn, and set none, if they do not fit."""
         own = self._saved_variables()
         slots = [s for s in self._slots_in_order() if s.dtype.is_floating]
         if len(store.keys()) == 1 + len(slots or self._known or ()):  # of Keras 2; unused ones it has too, or not
@@ -47,11 +48,12 @@ class SavedState:
             made = {id(s) for s in self._slots_in_order()}
             own = [v for v in own if id(v) not in made]
         elif len(store.keys()) != len(own):
-            raise ValueError(
-                f"Skipping variable loading for optimizer '{self.name}', because it has "
-                f"{len(own)} variables whereas the saved optimizer has {len(store.keys())} "
-                "variables."
+            warnings.warn(
+                f"Skipping variable loading for optimizer '{self.name}', because it has {len(own)} variables whereas "
+                f"the saved optimizer has {len(store.keys())} variables. ",
+                stacklevel=2,
             )
+            return
         set_values([(variable, np.asarray(store[str(i)])) for i, variable in enumerate(own)])
 
     @property

@@ -617,9 +617,6 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         part.assign = functools.partial(self._assign_part, key)
         return part
 
-    def __setitem__(self, key, value):
-        self._assign_part(key, value)
-
     def _assign_part(self, key, value, name: str | None = None):
         """`variable[key].assign(value)`. Returns the variable."""
         return _variable_parts().assign_part(self, key, value)
