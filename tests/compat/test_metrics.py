@@ -34,7 +34,8 @@ def test_value_and_update(metric, args, want):
     with tf.Graph().as_default(), tf.Session() as session:
         value, update = getattr(tf.metrics, metric)(*[tf.constant(a) if isinstance(a, np.ndarray) else a for a in args])
         session.run(tf.local_variables_initializer())
-        session.run(update)
+        before = session.run(value)
+        assert session.run([value, update])[0] == before  # of both at once, the value is that from before
         first = session.run(value)
         session.run(update)
         if metric.endswith(("positives", "negatives")):

@@ -7,7 +7,7 @@ import pytest
 
 import tapeflow as tf
 from tapeflow.core.public import is_tensor_function
-from tapeflow.keras.promotion import result_type
+from tapeflow.keras.dtype_names import result_type
 
 keras, ops = tf.keras, tf.keras.ops
 

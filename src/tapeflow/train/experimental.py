@@ -9,7 +9,7 @@ from tapeflow.checkpoint.sharding import (
 )
 from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
-from tapeflow.train.mixed_precision_rewrite import (
+from tapeflow.train.mixed_precision import (
     disable_mixed_precision_graph_rewrite,
     enable_mixed_precision_graph_rewrite,
 )

@@ -3,15 +3,12 @@
 from typing import Any
 
 from tapeflow import test as _test
+from tapeflow.testing.graph_comparison import assert_equal_graph_def_v1 as assert_equal_graph_def
 from tapeflow.testing.stubs import StubOutForTesting
 from tapeflow.v1.gradient_checks import compute_gradient, compute_gradient_error
 
 
 def __getattr__(name: str) -> Any:
-    if name == "assert_equal_graph_def":
-        from tapeflow.testing import graph_comparison  # start-up time
-
-        return graph_comparison.assert_equal_graph_def_v1
     return getattr(_test, name)
 
 
@@ -19,4 +16,4 @@ def __dir__() -> list[str]:
     return sorted({*dir(_test), *__all__})
 
 
-__all__ = ["StubOutForTesting", "compute_gradient", "compute_gradient_error"]
+__all__ = ["StubOutForTesting", "assert_equal_graph_def", "compute_gradient", "compute_gradient_error"]

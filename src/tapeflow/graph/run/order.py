@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeflow.core import dtypes
@@ -45,10 +45,7 @@ def needed(
     free = graph.prunes
     if free and any(op.row is None and _patience(op) for op in ordered):
         return sorted_topologically(ordered, given, _patience)
-    if graph.reordered:
-        return sorted_topologically(ordered, given)
-    early = _early_readers(graph, ordered, given) if free else {}
-    return sorted_topologically(ordered, given, after=early) if early else ordered
+    return sorted_topologically(ordered, given) if graph.reordered else ordered
 
 
 def _patience(op: Operation) -> int:
@@ -86,51 +83,15 @@ def _resources(op: Operation) -> set[int]:
     return {id(x) for x in op.inputs if x.dtype == dtypes.resource}
 
 
-def _early_readers(graph: Any, ops: list[Operation], given: set[int]) -> dict[Operation, set[Operation]]:
-    """For operations that change a resource, the later ones that read it and have less to wait for.
-
-    TensorFlow begins whatever is ready: who asks for a metric and its update at once gets the metric from before.
-    """
-    touching: dict[int, list[Operation]] = {}
-    for op in ops:
-        for resource in _resources(op):
-            touching.setdefault(resource, []).append(op)
-    pairs = [
-        (op, reader)
-        for found in touching.values()
-        for i, op in enumerate(found) if not op.reads_only
-        for reader in found[i + 1 :] if reader.reads_only
-    ]  # fmt: skip
-    if not pairs:
-        return {}
-    # What begins with the value of another variable is initialised after that.
-    initializers = {variable.initializer for variable, _ in graph.variables_by_handle.items()}
-    depth: dict[Operation, int] = {}
-    for op in ops:
-        depth[op] = 1 + max((depth.get(source, 0) for source in _sources(op, given)), default=0)
-    early: dict[Operation, set[Operation]] = {}
-    for op, reader in pairs:
-        if depth[reader] < depth[op] and op not in initializers:
-            early.setdefault(op, set()).add(reader)
-    return early
-
-
 def sorted_topologically(
-    ops: list[Operation], given: set[int], patience: Callable[[Operation], int] = lambda op: 0,
-    after: Mapping[Operation, set[Operation]] | None = None,
-) -> list[Operation]:  # fmt: skip
+    ops: list[Operation], given: set[int], patience: Callable[[Operation], int] = lambda op: 0
+) -> list[Operation]:
     """The operations, each after those it depends on, else as they were, those with less patience first.
-
-    Args:
-      ops: the operations.
-      given: ids of the tensors that are fed.
-      patience: how long an operation lets others go first.
-      after: what else operations follow; None: what keeps those on a resource in place.
 
     Raises InvalidArgumentError for a cycle.
     """
     inside = set(ops)
-    after = _kept_in_place(ops, given) if after is None else after
+    after = _kept_in_place(ops, given)
     needs = {op: (_sources(op, given) | after.get(op, set())) & inside for op in ops}
     result = in_order(needs, lambda op: (patience(op), op.index))
     if len(result) < len(ops):

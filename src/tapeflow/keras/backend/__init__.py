@@ -157,10 +157,9 @@ from tapeflow.keras.backend.values import (
     zeros,
     zeros_like,
 )
-from tapeflow.keras.dtype_names import standardize_dtype
+from tapeflow.keras.dtype_names import result_type, standardize_dtype
 from tapeflow.keras.functions import function, placeholder
 from tapeflow.keras.layers.rnn.loop import rnn
-from tapeflow.keras.promotion import result_type
 from tapeflow.keras.session import get_session, set_session
 from tapeflow.keras.settings import (
     clear_session,

@@ -192,7 +192,7 @@ class Protocol(Called, LayerWeights, LayerLosses):
         if not args:
             first = signature_of(self).first
             args, kwargs = (kwargs[first],), {name: value for name, value in kwargs.items() if name != first}
-        facts = (False, self._compute_dtype_object, False)
+        facts = (False, self._compute_dtype_object, False, self._says_output_shape())
         return symbolic_outputs(self, facts, self, signature_of(self).names, args[0], args[1:], kwargs)
 
     def symbolic_call(self, *args, **kwargs):

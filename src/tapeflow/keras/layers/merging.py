@@ -10,9 +10,9 @@ from tapeflow.core.annotations import Tensor, TensorLike
 from tapeflow.core.public import boundaries
 from tapeflow.core.release import keras_2
 from tapeflow.core.tensor_shape import TensorShape
+from tapeflow.keras.dtype_names import result_type
 from tapeflow.keras.engine import masking
 from tapeflow.keras.engine.base_layer import Layer
-from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.broadcasting import broadcast_to
 from tapeflow.ops.array.construction import ones_like, zeros_like
 from tapeflow.ops.array.layout import expand_dims

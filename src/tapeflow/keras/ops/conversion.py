@@ -12,10 +12,9 @@ from tapeflow.core.annotations import DTypeLike, Tensor, TensorLike
 from tapeflow.core.convert import convert_to_tensor as tf_convert_to_tensor
 from tapeflow.core.public import tensor_function
 from tapeflow.keras import settings
-from tapeflow.keras.dtype_names import named_by_python
+from tapeflow.keras.dtype_names import named_by_python, result_type
 from tapeflow.keras.engine.functional.op_layer import call_function
 from tapeflow.keras.engine.functional.symbolic import KerasTensor, any_symbolic
-from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import squeeze as tf_squeeze
 from tapeflow.ops.array.transposing import transpose as tf_transpose

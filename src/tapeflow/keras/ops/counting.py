@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tapeflow.core import dtypes
 from tapeflow.core.annotations import AxisLike, Tensor, TensorLike
 from tapeflow.core.public import public_names
+from tapeflow.keras.dtype_names import result_type
 from tapeflow.keras.ops.conversion import (
     axis_of,
     floating,
@@ -17,7 +18,6 @@ from tapeflow.keras.ops.conversion import (
     tensor,
 )
 from tapeflow.keras.ops.order import argsort, searchsorted
-from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.layout import expand_dims as tf_expand_dims
 from tapeflow.ops.array.layout import reshape as tf_reshape
 from tapeflow.ops.array.padding import pad as tf_pad

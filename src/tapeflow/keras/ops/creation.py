@@ -10,8 +10,8 @@ from tapeflow.core.annotations import AxisLike, DTypeLike, TensorLike
 from tapeflow.core.public import public_names
 from tapeflow.core.sparse_tensor import SparseTensor
 from tapeflow.keras import settings
+from tapeflow.keras.dtype_names import result_type
 from tapeflow.keras.ops.conversion import axis_of, operation, promoted, static_rank, tensor
-from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.broadcasting import broadcast_dynamic_shape as tf_broadcast_dynamic_shape
 from tapeflow.ops.array.broadcasting import broadcast_to as tf_broadcast_to
 from tapeflow.ops.array.construction import ones as tf_ones

@@ -6,8 +6,8 @@ from typing import Any
 
 from tapeflow.core.annotations import TensorLike
 from tapeflow.core.public import public_names
+from tapeflow.keras.dtype_names import result_type
 from tapeflow.keras.ops.conversion import operation, promoted, static_rank, tensor
-from tapeflow.keras.promotion import result_type
 from tapeflow.ops.array.band import band_part as tf_band_part
 from tapeflow.ops.array.construction import ones as tf_ones
 from tapeflow.ops.array.joining import concat as tf_concat

@@ -26,7 +26,7 @@ from tapeflow.ops.math.elementwise import log
 from tapeflow.ops.math.logic import logical_and, logical_not
 from tapeflow.ops.math.reductions import reduce_min, reduce_sum
 from tapeflow.v1.metrics.streaming import (
-    added,
+    accumulated,
     collected,
     graph_only,
     metric_variable,
@@ -61,7 +61,7 @@ def _count(kind: str, labels: Tensor, predictions: Tensor, weights):
     if weights is not None:
         values, _, weights = fitted(values, None, weights)
         values = values * broadcast_weights(cast(weights, dtypes.float32), values)
-    return count, added(count, reduce_sum(values))
+    return accumulated(count, reduce_sum(values))
 
 
 def _counter(kind: str):
@@ -132,8 +132,7 @@ def counts_at_thresholds(
         if factor is not None:
             hits = hits * factor
         count = metric_variable([number], dtypes.float32, name=_NAMES[kind])
-        updates[kind] = added(count, reduce_sum(hits, 1))
-        values[kind] = convert_to_tensor(count)
+        values[kind], updates[kind] = accumulated(count, reduce_sum(hits, 1))
     return values, updates
 
 

@@ -25,7 +25,7 @@ from tapeflow.ops.math.logic import logical_and
 from tapeflow.ops.math.reductions import reduce_any, reduce_sum
 from tapeflow.ops.sparse.functions import to_dense
 from tapeflow.v1.metrics.streaming import (
-    added,
+    accumulated,
     collected,
     graph_only,
     metric_variable,
@@ -86,7 +86,7 @@ def _weighted(values: Tensor, weights: Tensor | None):
 
 def _accumulated(values: Tensor, name: str):
     total = metric_variable([], dtypes.float64, name=name)
-    return total, added(total, reduce_sum(values))
+    return accumulated(total, reduce_sum(values))
 
 
 def _share(

@@ -56,6 +56,12 @@ def added(variable, value):
     return convert_to_tensor(variable.assign_add(value))
 
 
+def accumulated(variable, value):
+    """(the variable's value, its value once `value` is added to it); of both at once, the first is that from before."""
+    before = convert_to_tensor(variable)
+    return before, added(variable, value)
+
+
 def collected(value: TensorLike, update: TensorLike, metrics_collections, updates_collections):
     """(value, update), put into the collections."""
     graph = get_default_graph()
@@ -90,11 +96,12 @@ def mean(
             weights = broadcast_weights(cast(weights, dtypes.float32), values)
             values = values * weights
             number = reduce_sum(weights)
-        more = added(total, reduce_sum(values))
+        seen, more = accumulated(total, reduce_sum(values))
+        of = convert_to_tensor(count)
         with control_dependencies([values]):
             further = added(count, number)
         return collected(
-            ratio(total, count, "value"), ratio(more, further, "update_op"),
+            ratio(seen, of, "value"), ratio(more, further, "update_op"),
             metrics_collections, updates_collections,
         )  # fmt: skip
 
@@ -114,11 +121,12 @@ def mean_tensor(
             values, _, weights = fitted(values, None, weights)
             weights = broadcast_weights(cast(weights, dtypes.float32), values)
             values, number = values * weights, number * weights
-        more = added(total, values)
+        seen, more = accumulated(total, values)
+        of = convert_to_tensor(count)
         with control_dependencies([values]):
             further = added(count, number)
         return collected(
-            ratio(total, count, "value"), ratio(more, further, "update_op"),
+            ratio(seen, of, "value"), ratio(more, further, "update_op"),
             metrics_collections, updates_collections,
         )  # fmt: skip
 
@@ -231,7 +239,7 @@ def _streamed_matrix(labels: Tensor, predictions: Tensor, num_classes: int, weig
     if weights is not None:
         weights = flat(convert_to_tensor(weights))
     now = confusion_matrix_v1(labels, predictions, num_classes, dtypes.float64, weights=weights)
-    return matrix, added(matrix, now)
+    return accumulated(matrix, now)
 
 
 def mean_iou(
@@ -278,9 +286,9 @@ def mean_per_class_accuracy(
             if weights.shape.rank is None or weights.shape.rank > 1:
                 weights = reshape(weights, [-1])
             right, ones = right * weights, ones * weights
+        value = reduce_mean(ratio(count.read_value(), total.read_value(), "shares"), name="mean_accuracy")
         more = scatter_add(total, labels, ones)
         further = scatter_add(count, labels, right)
-        value = reduce_mean(ratio(count, total, "shares"), name="mean_accuracy")
         update = group(more, further)
         with control_dependencies([update]):
             update = identity(ratio(count.read_value(), total.read_value(), "update_op"))

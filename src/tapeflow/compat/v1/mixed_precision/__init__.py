@@ -3,7 +3,7 @@
 from tapeflow.compat.v1.mixed_precision import experimental
 from tapeflow.train.loss_scale import DynamicLossScale, FixedLossScale, LossScale
 from tapeflow.train.loss_scale_optimizer import MixedPrecisionLossScaleOptimizer
-from tapeflow.train.mixed_precision_rewrite import (
+from tapeflow.train.mixed_precision import (
     disable_mixed_precision_graph_rewrite,
     enable_mixed_precision_graph_rewrite,
 )
