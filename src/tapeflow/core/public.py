@@ -6,6 +6,7 @@ graph. `boundary` and what is built on it only shorten tracebacks.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -129,9 +130,12 @@ class Bounded:
 def boundaries(module: dict[str, Any]) -> None:
     """Apply `boundary` to the public functions, and to the methods of the classes, that a module defines.
 
+    `dir` of the module lists these from then on, or what is in its `__all__`, and not what it imports.
+
     Args:
       module: the `globals()` of the module, which calls this at its end.
     """
+    module.setdefault("__dir__", functools.partial(_listed, module))
     made: dict[FunctionType, Any] = {}  # a function with several names stays one object
     for name, value in list(module.items()):
         if getattr(value, "__module__", None) != module["__name__"]:
@@ -142,6 +146,14 @@ def boundaries(module: dict[str, Any]) -> None:
             if value not in made:
                 made[value] = boundary(value)
             module[name] = made[value]
+
+
+def _listed(module: dict[str, Any]) -> list[str]:
+    names = module.get("__all__")
+    if names is None:
+        name = module["__name__"]
+        names = [key for key, value in module.items() if key[0] != "_" and getattr(value, "__module__", None) == name]
+    return sorted({*names, *(key for key in module if key[:2] == "__")})
 
 
 def dispatched(function: Any) -> Any:

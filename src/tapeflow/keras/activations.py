@@ -447,4 +447,7 @@ def deserialize(config: dict[str, Any], custom_objects=None):
         return deserialize_in("keras.layers", config, custom_objects)
     return find(config, _NAMES, "activation function", custom_objects)
 
+
+__all__ = ["deserialize", "get", "serialize", *_NAMES]
+
 boundaries(globals())

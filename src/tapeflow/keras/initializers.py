@@ -248,4 +248,7 @@ def deserialize(config: dict[str, Any], custom_objects: Mapping[str, Any] | None
     """
     return resolve(config, _NAMES, "initializer", custom_objects)
 
+
+__all__ = ["Initializer", "deserialize", "get", "serialize", *(name for name in _NAMES if name in globals())]
+
 boundaries(globals())

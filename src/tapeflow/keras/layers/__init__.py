@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools as _functools
 import importlib as _importlib
+from types import ModuleType as _ModuleType
 
 from tapeflow.core.public import boundaries
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
@@ -199,7 +200,7 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted({*globals(), *_LATE})
+    return __all__
 
 
 @leaves_out("use_legacy_format")
@@ -241,6 +242,7 @@ def _names():
     return found | {f"{name}V{n}": found[name] for name in _VERSIONED for n in (1, 2)}
 
 
-__all__ = [name for name in [*dir(), *_LATE] if not name.startswith("_")]
+_OWN = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)}
+__all__ = sorted({*_OWN, *_LATE} - {"annotations", "boundaries", "leaves_out"})
 
 boundaries(globals())
