@@ -156,8 +156,8 @@ bool slice(KernelCall& c, const SliceInputs& in) {
   row_major(rank, x->shape->dims, strides);
   for (int i = 0; i < rank; ++i) {
     const int64_t d = x->dim(i);
-    if (n.v[i] == -1) n.v[i] = d - b.v[i];
     if (b.v[i] < 0 || b.v[i] > d) throw invalid("Expected begin[", i, "] in [0, ", d, "], but got ", b.v[i]);
+    if (n.v[i] == -1) n.v[i] = d - b.v[i];
     if (n.v[i] < 0 || n.v[i] > d - b.v[i]) {
       throw invalid("Expected size[", i, "] in [0, ", d - b.v[i], "], but got ", n.v[i]);
     }
