@@ -41,7 +41,7 @@ int64_t memory_of_machine() {
   return found;
 }
 
-// Most bytes that wait in the lists: enough for a training step of ResNet-50 on a machine that has them to spare.
+// How many bytes of freed blocks are kept: enough for a training step of ResNet-50 where there is memory to spare.
 const int64_t cache_limit = std::clamp(memory_of_machine() / 16, int64_t{256} << 20, int64_t{1} << 30);
 
 struct Free { Free* next; };
@@ -133,15 +133,16 @@ void* take_fresh(size_t bytes) {
   return p;
 }
 
-// Takes a block from a class's list, which has one.
-Free* take_cached(Pool& p, int c) {
+// Takes a block out of a list that is not empty; `usable` is what class_bytes(c) says.
+Free* take_cached(Pool& p, int c, size_t usable) {
   Free* block = p.lists[c];
   p.lists[c] = block->next;
-  p.cached -= static_cast<int64_t>(class_bytes(c));
+  p.cached -= static_cast<int64_t>(usable);
   return block;
 }
 
-// Makes room for so many bytes in the cache; what waited longest goes, as sizes that a program no longer uses do.
+// Releases cached blocks until so many bytes more fit: first those of the class that got none for the longest time, as
+// happens to sizes that the program no longer uses.
 void evict_for(Pool& p, int64_t bytes) {
   while (cached_bytes(p) + bytes > cache_limit) {
     int oldest = -1;
@@ -149,7 +150,8 @@ void evict_for(Pool& p, int64_t bytes) {
       if (p.lists[c] && (oldest < 0 || p.times[c] < p.times[oldest])) oldest = c;
     }
     if (oldest < 0) return;  // the rest is other threads'
-    give_back(take_cached(p, oldest), class_bytes(oldest));
+    const size_t usable = class_bytes(oldest);
+    give_back(take_cached(p, oldest, usable), usable);
   }
 }
 
@@ -174,7 +176,7 @@ Buffer* Buffer::allocate(size_t bytes) {
   }
   void* p;
   if (own.lists[c]) {
-    p = take_cached(own, c);
+    p = take_cached(own, c, usable);
   } else {
     p = take_fresh(usable);
     if (!p) {
@@ -250,7 +252,8 @@ void allocator_reset_peak() {
 void allocator_trim() {
   Pool& own = pool();
   for (int c = 0; c < kClasses; ++c) {
-    while (own.lists[c]) give_back(take_cached(own, c), class_bytes(c));
+    const size_t usable = class_bytes(c);
+    while (own.lists[c]) give_back(take_cached(own, c, usable), usable);
   }
 }
 

@@ -160,7 +160,8 @@ inline void end_streams() {
 }
 
 // The same with each tile in an array on its way, so that both sides are gone through along memory: for what no cache
-// holds, and where rows of the source are a power of two apart and push each other out of it.
+// holds, and where rows of the source are a power of two apart and push each other out of it. A large result is written
+// past the caches.
 template <typename T>
 void transpose_through_tiles(T* dst, int64_t to, const T* src, int64_t from, int64_t n, int64_t m, bool large) {
   constexpr int64_t kTile = sizeof(T) > 4 ? 32 : 64, kLine = kTile + 64 / sizeof(T), kVector = 16;

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeflow.autodiff.checker import compute_gradient
-from tapeflow.core.context import async_wait
+from tapeflow.core import context, device_calls
 from tapeflow.core.device import gpu_device_name, is_gpu_available
+from tapeflow.core.public import boundary
 
 # What is loaded when it is first used: unittest costs time.
 _LAZY_NAMES = {
@@ -97,7 +98,19 @@ def is_built_with_xla() -> bool:
     return False
 
 
-experimental = types.SimpleNamespace(sync_devices=async_wait)
+def sync_devices() -> None:
+    """Wait until devices have finished what they were given, before a time is taken. The host always has.
+
+    Raises:
+      RuntimeError: where a graph is being built.
+    """
+    if not context.executing_eagerly():
+        raise RuntimeError("sync_devices() must only be called in Eager mode, but tf is in Graph mode")
+    if device_calls.waiter is not None:
+        device_calls.waiter()
+
+
+experimental = types.SimpleNamespace(sync_devices=boundary(sync_devices))
 
 __all__ = [
     "compute_gradient",

@@ -51,7 +51,7 @@ NAMES = [name for listed in REASONS.values() for name in listed.split()]
 # Functions whose whole meaning is to refuse, or to do nothing outside of what they are for.
 REFUSED = {
     "autograph.experimental.set_loop_options", "experimental.async_clear_error", "logging.flush", "no_regularizer",
-    "experimental.output_all_intermediates", "test.experimental.sync_devices",
+    "experimental.output_all_intermediates",
 }  # fmt: skip
 
 

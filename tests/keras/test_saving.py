@@ -407,11 +407,14 @@ def test_names_in_the_signatures_of_models(tmp_path):
         assert found[expected[0]].shape == [4, 1]
 
 
-# Those that are made without arguments.
+# All but the base and those that wrap others.
 OPTIMIZERS = [
-    "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lamb", "Lion", "Muon", "Nadam", "RMSprop",
-    "SGD", "ScheduleFreeAdamW",
-]  # fmt: skip
+    name
+    for name in dir(keras.optimizers)
+    if isinstance(getattr(keras.optimizers, name), type)
+    and issubclass(getattr(keras.optimizers, name), keras.optimizers.Optimizer)
+    and name not in ("Optimizer", "LossScaleOptimizer", "MultiOptimizer")
+]
 
 
 @pytest.mark.filterwarnings("ignore:Skipping variable loading")

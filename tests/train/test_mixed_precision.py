@@ -59,10 +59,13 @@ def test_optimizers_that_it_refuses():
         enable("adam")
 
 
-def test_it_and_a_policy(monkeypatch):
-    monkeypatch.setattr(mixed_precision, "_using_policy", True)
-    with pytest.raises(ValueError, match="global Keras dtype policy"):
-        v1.mixed_precision.enable_mixed_precision_graph_rewrite(v1.train.AdamOptimizer())
+def test_it_and_a_policy():
+    tf.__internal__.train.set_using_mixed_precision_policy(True)  # as tf_keras does
+    try:
+        with pytest.raises(ValueError, match="global Keras dtype policy"):
+            v1.mixed_precision.enable_mixed_precision_graph_rewrite(v1.train.AdamOptimizer())
+    finally:
+        tf.__internal__.train.set_using_mixed_precision_policy(False)
 
 
 def test_registered_optimizers(monkeypatch):

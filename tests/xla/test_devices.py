@@ -78,6 +78,17 @@ def test_copies_keep_the_dtype(dtype):
     assert y.cpu().numpy().tolist() == tf.cast([[0, 1], [1, 0]], dtype).numpy().tolist()
 
 
+def test_devices_can_be_waited_for():
+    import jax
+
+    with tf.device("GPU:0"):
+        x = tf.random.normal([500, 500])
+        for _ in range(10):
+            x = tf.matmul(x, x) / 500.0
+    tf.test.experimental.sync_devices()
+    assert all(each.is_ready() for each in jax.live_arrays())
+
+
 def test_an_update_in_place_is_not_seen_by_a_copy():
     v = tf.Variable(np.zeros(1 << 12, np.float32))
     copied = v.read_value().gpu()

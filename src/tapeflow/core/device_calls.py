@@ -24,6 +24,8 @@ part_driver: Callable[..., Any] | None = None
 step_driver: Callable[..., Any] | None = None
 # Copies a tensor to the device of a name; see `tapeflow.xla.device_memory.copy`.
 copier: Callable[[Any, str], Any] | None = None
+# Waits until accelerators have computed what they were given; see `tapeflow.xla.device_memory.wait`.
+waiter: Callable[[], None] | None = None
 _watcher: Call | None = None
 # Gives the outputs of an operation on variables of parameter servers, None for any other; see
 # `tapeflow.distribute.parameter_servers.calls`.

@@ -53,13 +53,17 @@ class TPUClusterResolver(ClusterResolver):
 
     @staticmethod
     def connect(tpu: str | None = None, zone: str | None = None, project: str | None = None) -> TPUClusterResolver:
-        """Connect to a TPU and start it; the arguments, the result's and the errors are those of the class.
+        """Connect to a TPU and start it.
+
+        Args:
+          tpu, zone, project: which TPU, as the class takes them.
 
         Returns:
-          The resolver.
+          The resolver of the TPU.
 
         Raises:
-          NotFoundError: also where there are no TPUs that programs of this package run on.
+          ValueError: where nothing says which TPU is meant.
+          NotFoundError: for a name that only Google's cloud could look up, and where there are no TPUs.
         """
         resolver = TPUClusterResolver(tpu, zone, project)
         experimental_connect_to_cluster(resolver)

@@ -36,7 +36,7 @@ class StubOutForTesting:
         Raises AttributeError where there is none.
         """
         owner = obj
-        if not inspect.ismodule(obj) and attr_name not in vars(obj):
+        if not inspect.ismodule(obj) and attr_name not in getattr(obj, "__dict__", {}):
             kind = obj if isinstance(obj, type) else type(obj)
             owner = next((base for base in kind.__mro__ if attr_name in vars(base)), None)
         if owner is None or attr_name not in vars(owner):

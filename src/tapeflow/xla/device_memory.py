@@ -34,7 +34,7 @@ def add_devices(found: list[tuple[str, Any]]) -> None:
         _devices[added.index] = each
     names = {each.index: each.name for each in device.all_devices() if each.index}
     _native.set_device_names([device.host().name, *(names[i] for i in sorted(names))])
-    device_calls.copier = copy
+    device_calls.copier, device_calls.waiter = copy, wait
     _native.set_copy_to_device(copy)
     convert.place = place
 
@@ -74,6 +74,12 @@ class _Memory:
 
     def reset(self) -> None:
         self._peak = self._current()
+
+
+def wait() -> None:
+    """Wait until all that was given to devices is computed."""
+    for each in jax.live_arrays():
+        each.block_until_ready()
 
 
 def jax_device(index: int) -> Any:

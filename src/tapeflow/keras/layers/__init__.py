@@ -6,7 +6,7 @@ import functools as _functools
 import importlib as _importlib
 from types import ModuleType as _ModuleType
 
-from tapeflow.core.public import boundaries
+from tapeflow.core.public import boundaries as _boundaries
 from tapeflow.keras.engine.added import AddLoss as _AddLoss
 from tapeflow.keras.engine.added import AddMetric as _AddMetric
 from tapeflow.keras.engine.base_layer import Layer
@@ -161,7 +161,7 @@ from tapeflow.keras.layers.rnn.simple import SimpleRNN, SimpleRNNCell
 from tapeflow.keras.layers.rnn.stacked import StackedRNNCells
 from tapeflow.keras.layers.saved_model_layer import TFSMLayer
 from tapeflow.keras.layers.wrappers import TimeDistributed, Wrapper
-from tapeflow.keras.old_names import leaves_out
+from tapeflow.keras.old_names import leaves_out as _leaves_out
 from tapeflow.keras.registry import namespaces as _namespaces
 from tapeflow.keras.registry import resolve as _resolve
 from tapeflow.keras.registry import to_config as _to_config
@@ -199,17 +199,13 @@ def __getattr__(name: str):
     return found
 
 
-def __dir__():
-    return __all__
-
-
-@leaves_out("use_legacy_format")
+@_leaves_out("use_legacy_format")
 def serialize(layer: Layer):
     """The config of a layer."""
     return _to_config(layer)
 
 
-@leaves_out("use_legacy_format")
+@_leaves_out("use_legacy_format")
 def deserialize(config, custom_objects=None):
     """Make a layer of its config.
 
@@ -243,6 +239,6 @@ def _names():
 
 
 _OWN = {name for name, value in globals().items() if name[0] != "_" and not isinstance(value, _ModuleType)}
-__all__ = sorted({*_OWN, *_LATE} - {"annotations", "boundaries", "leaves_out"})
+__all__ = sorted({*_OWN, *_LATE} - {"annotations"})
 
-boundaries(globals())
+_boundaries(globals())

@@ -75,12 +75,14 @@ def _own_message(name: str) -> Any:
     package, *path = name.split(".")
     if package != "tensorflow":
         return None
+    from google.protobuf.message import Message
+
     import tapeflow.protos
 
     found: Any = tapeflow.protos
     for part in path:
         found = getattr(found, part, None)
-    return found if hasattr(found, "DESCRIPTOR") else None
+    return found if isinstance(found, type) and issubclass(found, Message) else None
 
 
 def _file_set(source: bytes, kind: Any, error: type[Exception]) -> Any:

@@ -302,7 +302,7 @@ UnsortedSegmentProd = _unsorted_row("UnsortedSegmentProd", NUMERIC, "multiply", 
 UnsortedSegmentMax = _unsorted_row("UnsortedSegmentMax", REAL, "maximum", lowest, _largest)
 UnsortedSegmentMin = _unsorted_row("UnsortedSegmentMin", REAL, "minimum", highest, _smallest)
 
-# Sorted ones whose number is given: those of no rows are empty as above, not 0.
+# The names of sorted segments whose number is given. TensorFlow has these for XLA only, which takes them in any order.
 SegmentSumV2 = _unsorted_row("SegmentSumV2", NUMERIC, "add", _zero, sum)
 SegmentProdV2 = _unsorted_row("SegmentProdV2", NUMERIC, "multiply", _one, math.prod)
 SegmentMaxV2 = _unsorted_row("SegmentMaxV2", REAL, "maximum", lowest, _largest)

@@ -97,11 +97,11 @@ def mean(
             values = values * weights
             number = reduce_sum(weights)
         seen, more = accumulated(total, reduce_sum(values))
-        of = convert_to_tensor(count)
+        number_seen = convert_to_tensor(count)
         with control_dependencies([values]):
             further = added(count, number)
         return collected(
-            ratio(seen, of, "value"), ratio(more, further, "update_op"),
+            ratio(seen, number_seen, "value"), ratio(more, further, "update_op"),
             metrics_collections, updates_collections,
         )  # fmt: skip
 
@@ -122,11 +122,11 @@ def mean_tensor(
             weights = broadcast_weights(cast(weights, dtypes.float32), values)
             values, number = values * weights, number * weights
         seen, more = accumulated(total, values)
-        of = convert_to_tensor(count)
+        number_seen = convert_to_tensor(count)
         with control_dependencies([values]):
             further = added(count, number)
         return collected(
-            ratio(seen, of, "value"), ratio(more, further, "update_op"),
+            ratio(seen, number_seen, "value"), ratio(more, further, "update_op"),
             metrics_collections, updates_collections,
         )  # fmt: skip
 
