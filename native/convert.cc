@@ -435,7 +435,7 @@ Tensor* to_tensor(PyObject* value, DType want, bool symbolic_too) {
   if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list_to_tensor(value, want, symbolic_too);
   if (PyArray_Check(value)) return array_to_tensor(value, want);
   if (is_cell(value)) {
-    OwnedTensor t = read_variable(reinterpret_cast<Variable*>(value));
+    OwnedTensor t = read_variable(variable_at(value));
     if (want != DType::kInvalid && t->dtype != want) {
       PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %R",
                    dtype_name(want), dtype_name(t->dtype), value);

@@ -217,7 +217,7 @@ class Call {
   void convert_one(const Arg& arg, PyObject* v) {
     if (arg.type_var < 0) {
       if (arg.fixed == DType::kResource && is_variable(v)) {
-        push_handle(reinterpret_cast<Variable*>(v));
+        push_handle(variable_at(v));
         return;
       }
       if (is_tensor(v) && reinterpret_cast<Tensor*>(v)->dtype != arg.fixed) wrong_dtype(arg.fixed, reinterpret_cast<Tensor*>(v)->dtype);
@@ -493,7 +493,7 @@ PyObject* fast_call_of_values(OpDef* op, PyObject* const* args, size_t nargs) {
   }
   for (size_t i = 0; i < n; ++i) {
     if (made[i] || is_tensor(args[i])) continue;
-    made[i] = read_variable(reinterpret_cast<Variable*>(args[i]));
+    made[i] = read_variable(variable_at(args[i]));
     ready[i] = reinterpret_cast<PyObject*>(made[i].get());
   }
   std::copy(args + n, args + nargs, ready + n);

@@ -231,13 +231,13 @@ class Playback {
   }
 
   static int64_t id_of(PyObject* o) {
-    return is_variable(o) ? reinterpret_cast<Variable*>(o)->id : reinterpret_cast<Tensor*>(o)->id;
+    return is_variable(o) ? variable_at(o)->id : reinterpret_cast<Tensor*>(o)->id;
   }
 
  private:
   // The tensor, or the value of a variable as it is now; null: uninitialised.
   static OwnedTensor value_of(PyObject* o) {
-    return is_variable(o) ? snapshot(reinterpret_cast<Variable*>(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o));
+    return is_variable(o) ? snapshot(variable_at(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o));
   }
 
   PyObject* result(PyObject* source) {
@@ -246,7 +246,7 @@ class Playback {
     auto* own = g_.find(id_of(source));
     if (own && own->gradient) accumulate(sum, Ref::share(own->gradient));
     if (is_variable(source)) {
-      const int64_t id = reinterpret_cast<Variable*>(source)->id;
+      const int64_t id = variable_at(source)->id;
       for (size_t k = 0; k < tape_->aliases->size(); ++k) {
         const Alias a = (*tape_->aliases)[k];
         if (a.variable_id != id) continue;

@@ -102,7 +102,7 @@ PyObject* tape_watch(PyObject* self, PyObject* o) {
   Tape* t = as_tape(self);
   if (is_variable(o)) {
     return guarded([&] {
-      auto* v = reinterpret_cast<Variable*>(o);
+      auto* v = variable_at(o);
       watch_variable(t, v, snapshot(v).get());
       Py_RETURN_NONE;
     });
@@ -294,7 +294,7 @@ PyObject* are_sources(PyObject*, PyObject* list) {
     const Ref owned(element_of(list, i));
     PyObject* o = owned.get();
     const bool symbolic = PyObject_TypeCheck(o, TensorBaseType);
-    if (!symbolic && !(is_variable(o) && reinterpret_cast<Variable*>(o)->dtype != DType::kInvalid)) Py_RETURN_FALSE;
+    if (!symbolic && !(is_variable(o) && variable_at(o)->dtype != DType::kInvalid)) Py_RETURN_FALSE;
   }
   Py_RETURN_TRUE;
 }
@@ -314,7 +314,7 @@ PyObject* record_custom(PyObject*, PyObject* args) {
     const Ref owned(element_of(inputs, i));
     PyObject* o = owned.get();
     if (!is_tensor(o) && !is_variable(o)) return PyErr_Format(PyExc_TypeError, "inputs must be tensors or variables, not %R", o);
-    in.push_back(is_variable(o) ? read_variable(reinterpret_cast<Variable*>(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
+    in.push_back(is_variable(o) ? read_variable(variable_at(o)) : OwnedTensor::share(reinterpret_cast<Tensor*>(o)));
   }
   const auto n_in = static_cast<int>(in.size()), n_out = static_cast<int>(out.size());
   for (Tape* tape : active_tapes()) {  // no Python code runs from here on
@@ -344,7 +344,7 @@ PyObject* recording_persistent(PyObject*, PyObject*) {
 
 PyObject* is_watched(PyObject*, PyObject* o) {
   if (is_tensor(o)) return PyBool_FromLong(watched_by_any(reinterpret_cast<Tensor*>(o)));
-  if (is_variable(o)) return PyBool_FromLong(thread_state.n_tapes > 0 && reinterpret_cast<Variable*>(o)->trainable);
+  if (is_variable(o)) return PyBool_FromLong(thread_state.n_tapes > 0 && variable_at(o)->trainable);
   Py_RETURN_FALSE;
 }
 

@@ -24,6 +24,10 @@ namespace {
 
 PyObject* make_payload;  // (weak reference) -> 0-d object array of it
 
+// What an assignment to a variable of one of `unread_of` returns; see set_unread_type.
+PyTypeObject* unread_type;
+PyObject* unread_of;  // tuple
+
 Variable* self_of(PyObject* o) { return reinterpret_cast<Variable*>(o); }
 
 // A tensor of its own over the same memory: the cell never holds an op's output, which tapes know.
@@ -245,6 +249,7 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
   v->id = next_tensor_id();
   v->dtype = DType::kInvalid;
   v->trainable = true;
+  v->of = nullptr;
   const Ref by_class = Ref::or_null(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_reads_by_class"));
   if (!by_class) PyErr_Clear();  // no class of Python code
   v->by_class = by_class.get() == Py_True;
@@ -254,11 +259,13 @@ PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
 int traverse(PyObject* o, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(o));
   Py_VISIT(self_of(o)->dict);
+  Py_VISIT(self_of(o)->of);
   return 0;
 }
 
 int clear(PyObject* o) {
   Py_CLEAR(self_of(o)->dict);
+  Py_CLEAR(self_of(o)->of);
   return 0;
 }
 
@@ -268,15 +275,40 @@ void destroy(PyObject* o) {
   PyObject_GC_UnTrack(o);
   if (v->weakrefs) PyObject_ClearWeakRefs(o);
   Py_CLEAR(v->dict);
+  Py_CLEAR(v->of);
   v->value.~VariableValue();
   Py_XDECREF(v->handle.value);
   type->tp_free(o);
   Py_DECREF(type);
 }
 
+bool shows_unread(PyTypeObject* type) {
+  for (Py_ssize_t i = 0; unread_of && i < PyTuple_GET_SIZE(unread_of); ++i) {
+    if (PyTuple_GET_ITEM(unread_of, i) == reinterpret_cast<PyObject*>(type)) return true;
+  }
+  return false;
+}
+
+// The variable that an assignment returns: of `unread_type` where programs see one, else o.
+PyObject* after_assignment(PyObject* o) {
+  if (!shows_unread(Py_TYPE(o))) return Py_NewRef(o);
+  Variable* of = variable_at(o);
+  const Ref attributes(PyObject_GenericGetDict(reinterpret_cast<PyObject*>(of), nullptr));
+  PyObject* made = unread_type->tp_alloc(unread_type, 0);
+  if (!made) throw PythonError();
+  Variable* v = self_of(made);
+  new (&v->value) VariableValue;
+  v->id = of->id;
+  v->dtype = of->dtype;
+  v->trainable = of->trainable;
+  v->of = reinterpret_cast<Variable*>(Py_NewRef(reinterpret_cast<PyObject*>(of)));
+  v->dict = Py_NewRef(attributes.get());
+  return made;
+}
+
 PyObject* cell_value(PyObject* o) {
   if (thread_state.graph_scope > 0 && hooks.graph_read) return PyObject_CallOneArg(hooks.graph_read, o);
-  return guarded([&] { return object(read_variable(self_of(o)).leak()); });
+  return guarded([&] { return object(read_variable(variable_at(o)).leak()); });
 }
 
 PyObject* new_value(PyObject* o) { return is_cell(o) ? cell_value(o) : PyObject_CallMethod(o, "value", nullptr); }
@@ -287,7 +319,7 @@ PyObject* read_value(PyObject* o, PyObject*) { return cell_value(o); }
 template <typename F>
 PyObject* with_value(PyObject* o, F&& f) {
   return guarded([&]() -> PyObject* {
-    const OwnedTensor value = snapshot(self_of(o));
+    const OwnedTensor value = snapshot(variable_at(o));
     return value ? f(object(value.get())) : cell_value(o);  // which raises
   });
 }
@@ -305,14 +337,14 @@ PyObject* init(PyObject* o, PyObject* args) {
   int trainable;
   if (!PyArg_ParseTuple(args, "Op:_init", &dtype, &trainable)) return nullptr;
   return guarded([&] {
-    self_of(o)->dtype = parse_dtype(dtype);
-    self_of(o)->trainable = trainable;
+    variable_at(o)->dtype = parse_dtype(dtype);
+    variable_at(o)->trainable = trainable;
     Py_RETURN_NONE;
   });
 }
 
 PyObject* set(PyObject* o, PyObject* value) {
-  Variable* v = self_of(o);
+  Variable* v = variable_at(o);
   if (!is_tensor(value)) {
     PyErr_Format(PyExc_TypeError, "Expected a tensor, got %.100s", Py_TYPE(value)->tp_name);
     return nullptr;
@@ -334,35 +366,45 @@ PyObject* set(PyObject* o, PyObject* value) {
   });
 }
 
-// True where the tensor fits at a glance and was assigned; False leaves the call to Python.
+// The three below: what the assignment returns where the value fits at a glance; None leaves the call to Python.
 PyObject* try_assign(PyObject* o, PyObject* value) {
-  if (!is_tensor(value) || thread_state.graph_scope > 0) Py_RETURN_FALSE;
-  return guarded([&] { return PyBool_FromLong(replace_value(self_of(o), reinterpret_cast<Tensor*>(value))); });
+  if (!is_tensor(value) || thread_state.graph_scope > 0) Py_RETURN_NONE;
+  return guarded([&] {
+    if (!replace_value(variable_at(o), reinterpret_cast<Tensor*>(value))) Py_RETURN_NONE;
+    return after_assignment(o);
+  });
 }
 
 template <bool subtract>
 PyObject* try_update(PyObject* o, PyObject* value) {
-  if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_cell(value))) Py_RETURN_FALSE;
+  if (thread_state.graph_scope > 0 || !(is_tensor(value) || is_cell(value))) Py_RETURN_NONE;
   return guarded([&] {
     const OwnedTensor x = is_tensor(value) ? OwnedTensor::share(reinterpret_cast<Tensor*>(value))
-                                           : snapshot(self_of(value));
-    if (!x) Py_RETURN_FALSE;
-    WritableValue v(self_of(o));
-    return PyBool_FromLong(update_in_place(v, x.get(), subtract));
+                                           : snapshot(variable_at(value));
+    if (!x) Py_RETURN_NONE;
+    {
+      WritableValue v(variable_at(o));
+      if (!update_in_place(v, x.get(), subtract)) Py_RETURN_NONE;
+    }
+    return after_assignment(o);
   });
 }
 
-PyObject* get_id(PyObject* o, void*) { return PyLong_FromLongLong(self_of(o)->id); }
+PyObject* assigned(PyObject* o, PyObject*) {
+  return guarded([&] { return after_assignment(o); });
+}
+
+PyObject* get_id(PyObject* o, void*) { return PyLong_FromLongLong(variable_at(o)->id); }
 PyObject* get_dtype(PyObject* o, void*) {
-  const DType d = self_of(o)->dtype;
+  const DType d = variable_at(o)->dtype;
   if (d == DType::kInvalid) {
     PyErr_SetString(PyExc_AttributeError, "the variable has no dtype yet");
     return nullptr;
   }
   return Py_NewRef(dtype_object(d));
 }
-PyObject* get_trainable(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->trainable); }
-PyObject* get_initialized(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->value.is_set()); }
+PyObject* get_trainable(PyObject* o, void*) { return PyBool_FromLong(variable_at(o)->trainable); }
+PyObject* get_initialized(PyObject* o, void*) { return PyBool_FromLong(variable_at(o)->value.is_set()); }
 
 // The value's shape; that of a variable declared with another one is Python's to know.
 PyObject* get_value_shape(PyObject* o, void*) {
@@ -371,14 +413,14 @@ PyObject* get_value_shape(PyObject* o, void*) {
 
 PyObject* get_is_cell(PyObject* o, void*) { return PyBool_FromLong(is_cell(o)); }
 
-PyObject* get_has_cell(PyObject* o, void*) { return PyBool_FromLong(self_of(o)->dtype != DType::kInvalid); }
+PyObject* get_has_cell(PyObject* o, void*) { return PyBool_FromLong(variable_at(o)->dtype != DType::kInvalid); }
 
 PyObject* get_handle(PyObject* o, void*) {
-  if (self_of(o)->dtype == DType::kInvalid) {
+  if (variable_at(o)->dtype == DType::kInvalid) {
     PyErr_SetString(PyExc_AttributeError, "the variable has no cell of its own");
     return nullptr;
   }
-  return guarded([&] { return Py_NewRef(object(handle_of(self_of(o)))); });
+  return guarded([&] { return Py_NewRef(object(handle_of(variable_at(o)))); });
 }
 
 template <PyObject* (*f)(PyObject*)>
@@ -399,6 +441,7 @@ PyMethodDef methods[] = {
     {"_try_assign", entry<try_assign>, METH_O, nullptr},
     {"_assign_add", entry<try_update<false>>, METH_O, nullptr},
     {"_assign_sub", entry<try_update<true>>, METH_O, nullptr},
+    {"_assigned", entry<assigned>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -457,7 +500,7 @@ VariableLocks locks_of(PyObject* variables) {
     PyErr_Format(PyExc_TypeError, "expected a Variable, got %.100s", Py_TYPE(v)->tp_name);
     throw PythonError();
   }
-  return {n, [variables](int64_t i) { return OwnedVariable::share(self_of(PyTuple_GET_ITEM(variables, i))); }};
+  return {n, [variables](int64_t i) { return OwnedVariable::share(variable_at(PyTuple_GET_ITEM(variables, i))); }};
 }
 
 // update_locked(variables, function): what function() returns, during which no other thread changes the variables.
@@ -473,7 +516,7 @@ class TakenValues {
  public:
   explicit TakenValues(PyObject* variables) : TakenValues(PyTuple_GET_SIZE(variables)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list_.get()); ++i) {
-      auto held = std::make_unique<WritableValue>(self_of(PyTuple_GET_ITEM(variables, i)));
+      auto held = std::make_unique<WritableValue>(variable_at(PyTuple_GET_ITEM(variables, i)));
       OwnedTensor placeholder = without_elements(held->now());
       held_.push_back(std::move(held));
       PyList_SET_ITEM(list_.get(), i, object(held_.back()->take(std::move(placeholder)).leak()));
@@ -515,12 +558,28 @@ PyObject* update_taken(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &variables, &function)) return nullptr;
   const VariableLocks locks = locks_of(variables);
   if (!locks.distinct()) throw invalid("update_taken: a variable comes twice");
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(variables); ++i) check_set(self_of(PyTuple_GET_ITEM(variables, i)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(variables); ++i) check_set(variable_at(PyTuple_GET_ITEM(variables, i)));
   const TakenValues taken(variables);
   return PyObject_CallOneArg(function, taken.list());
 }
 
-PyMethodDef functions[] = {{"update_taken", entry<update_taken>, METH_VARARGS,
+// set_unread_type(type, classes): assignments to variables of exactly these classes return variables of the type, a
+// subclass without a state of its own, that share cell and attributes with the assigned one.
+PyObject* set_unread_type(PyObject*, PyObject* args) {
+  PyObject *type, *classes;
+  if (!PyArg_ParseTuple(args, "O!O!", &PyType_Type, &type, &PyTuple_Type, &classes)) return nullptr;
+  if (!PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type), VariableType)) {
+    return PyErr_Format(PyExc_TypeError, "expected a class of variables, got %R", type);
+  }
+  // Those before stay: they may be in use.
+  unread_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+  unread_of = Py_NewRef(classes);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {{"set_unread_type", entry<set_unread_type>, METH_VARARGS,
+                            "set_unread_type(type, classes): what assignments to variables of these classes return"},
+                           {"update_taken", entry<update_taken>, METH_VARARGS,
                             "update_taken(variables, function): what function(list of their values) returns, which changes the list"},
                            {"fresh", entry<fresh>, METH_O, "fresh(tensor): one over the same memory that no tape knows"},
                            {"update_locked", entry<update_locked>, METH_VARARGS,

@@ -52,6 +52,7 @@ struct Variable {
   DType dtype;
   bool trainable;
   bool by_class;       // the Python class says what reading gives
+  Variable* of;        // owned; the variable whose cell and attributes this shares, null: it has its own
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -69,6 +70,12 @@ inline OwnedTensor snapshot(Variable* v) {
 extern PyTypeObject* VariableType;  // base of tf.Variable
 inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, VariableType); }
 
+// The variable that o is, or whose cell it shares.
+inline Variable* variable_at(PyObject* o) {
+  auto* v = reinterpret_cast<Variable*>(o);
+  return v->of ? v->of : v;
+}
+
 // Whether reading o gives what its cell holds. Other variables are asked by their methods: those of classes that read in
 // their own way, and those that wrap another variable, whose cell was never set up.
 inline bool is_cell(PyObject* o) {
@@ -80,7 +87,7 @@ inline bool is_cell(PyObject* o) {
 // The dtype of a tensor, or of the cell of a variable; kInvalid for other values.
 inline DType dtype_at_hand(PyObject* o) {
   if (is_tensor(o)) return reinterpret_cast<Tensor*>(o)->dtype;
-  return is_cell(o) ? reinterpret_cast<Variable*>(o)->dtype : DType::kInvalid;
+  return is_cell(o) ? variable_at(o)->dtype : DType::kInvalid;
 }
 
 // The tensor that stands for v as an input of type resource. Borrowed.

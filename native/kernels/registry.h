@@ -4,7 +4,7 @@
 namespace tapeflow {
 
 #define TAPEFLOW_PLAIN_FAMILIES(X) X(layout) X(indexing) X(random) X(conv) X(resize) X(tensor_list) X(texts) \
-  X(tridiagonal) X(incomplete_gamma)
+  X(tridiagonal) X(incomplete_gamma) X(zeta)
 // Compiled once per instruction set (files under isa/).
 #define TAPEFLOW_ISA_FAMILIES(X) X(unary) X(activation) X(cast) X(half) X(binary) X(compare) X(select) \
   X(reduce) X(scan) X(argmax) X(matmul) X(einsum) X(nn) X(softmax) X(layer_norm) X(optimizer) X(optimizer_rows) X(pool) \

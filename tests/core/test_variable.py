@@ -32,7 +32,8 @@ def test_creation_errors():
 def test_assign():
     v = tf.Variable([1.0, 2.0])
     before = v.read_value()
-    assert v.assign_add([1.0, 1.0]) is v
+    after = v.assign_add([1.0, 1.0])
+    assert after.numpy().tolist() == v.numpy().tolist() == [2.0, 3.0]
     v.assign_sub(tf.constant([0.5, 0.5]))
     assert v.numpy().tolist() == [1.5, 2.5]
     assert before.numpy().tolist() == [1.0, 2.0]

@@ -41,5 +41,5 @@ def tensor_of(value: Any, dtype: Any) -> Any:
 
 def assign(variable: Any, tensor: Any) -> None:
     """Replace the value of a variable."""
-    if not _native.Variable._try_assign(variable, tensor):
+    if _native.Variable._try_assign(variable, tensor) is None:
         variable.assign(tensor)

@@ -158,6 +158,7 @@ def handle_of(graph: Graph, variable: Any) -> SymbolicTensor | None:
     parts = getattr(variable, "_parts", None)
     if parts is not None:
         return parts.handle
+    variable = getattr(variable, "_parent", variable)
     found = None
     while graph is not None:
         known = graph.variables_by_handle.get(variable)

@@ -132,7 +132,7 @@ class Weight(Variable, by_creators=True):
         """
         if _scopes.stateless:
             stateless.keep(self)
-        if self._try_assign(value):
+        if self._try_assign(value) is not None:
             return self.read_value()
         return _value_after(super().assign(value, use_locking, name, read_value))
 
@@ -153,7 +153,7 @@ class Weight(Variable, by_creators=True):
         """
         if _scopes.stateless:
             stateless.keep(self)
-        if self._assign_add(value):
+        if self._assign_add(value) is not None:
             return self.read_value()
         return _value_after(super().assign_add(value, use_locking, name, read_value))
 
@@ -173,7 +173,7 @@ class Weight(Variable, by_creators=True):
         """
         if _scopes.stateless:
             stateless.keep(self)
-        if self._assign_sub(value):
+        if self._assign_sub(value) is not None:
             return self.read_value()
         return _value_after(super().assign_sub(value, use_locking, name, read_value))
 

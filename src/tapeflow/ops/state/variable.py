@@ -447,12 +447,14 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
 
         Raises ValueError for a value of another dtype or a shape that is not the variable's.
         """
-        if not self._try_assign(value):
+        after = self._try_assign(value)
+        if after is None:
             if not context.executing_eagerly():
                 value = promotion.assigned(self, value, "assign")
                 return self._assign_in_graph(state.AssignVariableOp, value, read_value, name)
             self._assign_converted(promotion.assigned(self, value, "assign"))
-        return self if read_value else None
+            after = self._assigned()
+        return after if read_value else None
 
     def _assign_in_graph(
         self, row: Callable[..., Any], value: TensorLike, read_value: bool = True, name: str | None = None
@@ -489,26 +491,30 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         read_value: bool = True,
     ):
         """Adds `delta`, of the variable's dtype and shape, to the value. Returns the variable."""
-        if not self._assign_add(delta):
+        after = self._assign_add(delta)
+        if after is None:
             if not context.executing_eagerly():
                 delta = promotion.assigned(self, delta, "assign_add")
                 return self._assign_in_graph(state.AssignAddVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_add")
             state.AssignAddVariableOp(self, convert_to_tensor(delta, self._dtype))
-        return self if read_value else None
+            after = self._assigned()
+        return after if read_value else None
 
     def assign_sub(
         self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None,
         read_value: bool = True,
     ):
         """Subtracts `delta`, of the variable's dtype and shape, from the value. Returns the variable."""
-        if not self._assign_sub(delta):
+        after = self._assign_sub(delta)
+        if after is None:
             if not context.executing_eagerly():
                 delta = promotion.assigned(self, delta, "assign_sub")
                 return self._assign_in_graph(state.AssignSubVariableOp, delta, read_value is not False, name)
             delta = promotion.assigned(self, delta, "assign_sub")
             state.AssignSubVariableOp(self, convert_to_tensor(delta, self._dtype))
-        return self if read_value else None
+            after = self._assigned()
+        return after if read_value else None
 
     def load(self, value: Any, session=None):
         """The same as `assign`, of the 1.x API; in a graph it is done at once, in `session` or the default one."""
@@ -527,8 +533,8 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
         return self._after(op)
 
     def _after(self, op):
-        """The variable as it is after an assignment: itself, where that happened at once."""
-        return self if op is None else creation.assigned(self, op, True)
+        """What an assignment returns: the variable as it is after it."""
+        return self._assigned() if op is None else creation.assigned(self, op, True)
 
     def scatter_add(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None):
         """Adds slices of an `IndexedSlices` to rows of the value. Returns the variable."""
@@ -673,15 +679,19 @@ class Variable(_native.Variable, VariableAttributes, Trackable, metaclass=_Creat
                 twin.__dict__[key] = copy.deepcopy(item, memo)
         return twin
 
+    @property
+    def _class_of_copies(self):
+        return type(self)
+
     def _twin(self, value: Tensor):
         return _make(
-            type(self), value, self.trainable, self._handle_name, self._dtype, self.constraint,
+            self._class_of_copies, value, self.trainable, self._handle_name, self._dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 
     def __reduce_ex__(self, protocol):
         return _make, (
-            type(self), self.numpy(), self.trainable, self._handle_name, self._dtype, self.constraint,
+            self._class_of_copies, self.numpy(), self.trainable, self._handle_name, self._dtype, self.constraint,
             self.synchronization, self.aggregation, self._declared,
         )  # fmt: skip
 
@@ -741,3 +751,29 @@ class VariableV1(Variable, by_creators=True):
             aggregation,
             shape,
         )
+
+
+class _UnreadVariable(Variable):
+    """What an eager assignment returns: the same variable, with its cell and attributes, under another name.
+
+    The name is what TensorFlow shows.
+    """
+
+    _class_of_copies = Variable
+
+    @property
+    def name(self):
+        """The same for all of them."""
+        return "UnreadVariable"
+
+    @property
+    def _shared_name(self):
+        return self.__dict__["name"][:-2]
+
+    @property
+    def _parent(self):
+        """The variable itself."""
+        return self.handle.numpy()()
+
+
+_native.set_unread_type(_UnreadVariable, (Variable, VariableV1))
