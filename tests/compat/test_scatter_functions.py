@@ -22,7 +22,9 @@ v1 = tf.compat.v1
 )
 def test_scatter(name, expected):
     variable = tf.Variable([1.0, 2.0, 3.0])
-    assert getattr(v1, f"scatter_{name}")(variable, [1], [4.0]) is variable
+    written = getattr(v1, f"scatter_{name}")(variable, [1], [4.0])
+    assert isinstance(written, tf.Variable)
+    np.testing.assert_array_equal(written.numpy(), expected)
     np.testing.assert_array_equal(variable.numpy(), expected)
 
 

@@ -106,7 +106,7 @@ def scatter_sub(
 def scatter_mul(
     ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
 ):
-    """Multiplie the rows `indices` of the variable `ref` by `updates`. Returns the variable.
+    """Multiply the rows `indices` of the variable `ref` by `updates`. Returns the variable.
 
     Args:
       ref: a variable.
