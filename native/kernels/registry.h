@@ -8,7 +8,7 @@ namespace tapeflow {
 // Compiled once per instruction set (files under isa/).
 #define TAPEFLOW_ISA_FAMILIES(X) X(unary) X(activation) X(cast) X(half) X(binary) X(compare) X(select) \
   X(reduce) X(scan) X(argmax) X(matmul) X(einsum) X(nn) X(softmax) X(layer_norm) X(optimizer) X(optimizer_rows) X(pool) \
-  X(batch_norm) X(convolution) X(fold) \
+  X(batch_norm) X(convolution) X(fold) X(colors) \
   X(recurrent) X(triangular)
 
 #define TAPEFLOW_DECLARE(family) void register_##family();
